@@ -40,6 +40,7 @@ typedef struct copying {
 	arena *a;
 	interner *names;
 	range at;   /* of all nodes */
+	bool bound; /* names keep their symbols */
 	int nnodes; /* made so far */
 } copying;
 
@@ -52,7 +53,7 @@ static ast_type copy_type(const copying *c, ast_type t)
 {
 	t.name = copy_name(c, t.name);
 	t.at = t.name ? c->at : NOWHERE;
-	t.symbol = NULL;
+	t.symbol = c->bound ? t.symbol : NULL;
 	return t;
 }
 
@@ -85,6 +86,7 @@ static ast_pack *copy_pack(copying *c, const ast_pack *p)
 	to->kind = p->kind;
 	to->name = copy_name(c, p->name);
 	to->sel = copy_or_none(c, p->sel);
+	to->symbol = c->bound ? p->symbol : NULL;
 	return to;
 }
 
@@ -105,6 +107,7 @@ static ast_var *copy_vars(copying *c, const ast_var *vars, int n)
 		to[i] = (ast_var){ .name = copy_name(c, vars[i].name),
 				   .extent = copy_or_none(c, vars[i].extent),
 				   .pack = copy_pack(c, vars[i].pack),
+				   .symbol = c->bound ? vars[i].symbol : NULL,
 				   .at = c->at };
 	return to;
 }
@@ -131,6 +134,7 @@ static ast_expr *copy_expr(copying *c, const ast_expr *e)
 	to->nvars = e->nvars;
 	to->vars = copy_vars(c, e->vars, e->nvars);
 	to->pack = copy_pack(c, e->pack);
+	to->symbol = c->bound ? e->symbol : NULL;
 	to->calls = e->calls;
 	to->type = e->type ? copy_type_of_name(c, e->type) : NULL;
 	to->depth = ast_depth(to);
@@ -178,9 +182,11 @@ static ast_let *copy_lets(copying *c, const ast_let *list, int n)
 	return to;
 }
 
-ast_op *dsl_copy_op(const tdl_modules *m, arena *a, const ast_op *op)
+ast_op *dsl_copy_op(const tdl_modules *m, arena *a, const ast_op *op,
+		    bool bound)
 {
-	copying c = { .a = a, .names = m->names, .at = op->name_at };
+	copying c = { .a = a, .names = m->names, .at = op->name_at,
+		      .bound = bound };
 	ast_op *to = ARENA_NEW(a, ast_op);
 	to->name = copy_name(&c, op->name);
 	to->doc = op->doc ? arena_strdup(a, op->doc) : NULL;
@@ -388,7 +394,7 @@ const char *dsl_unwritable(const ast_op *op)
 const ast_op *dsl_add_op(tdl_modules *m, const ast_op *op)
 {
 	int errors = diag_errors(m->sink);
-	ast_op *own = dsl_copy_op(m, m->arena, op);
+	ast_op *own = dsl_copy_op(m, m->arena, op, false);
 	const char *why = own ? dsl_unwritable(own) : "it is too large";
 	if (why) {
 		diag_error(m->sink, DIAG_TOO_LARGE, op->name_at,

@@ -150,8 +150,8 @@ static int find_parameter(const ast_op *of, const char *name)
 	return NO_PARAMETER;
 }
 
-/* What a gradient's parameter is (ast_op.grad_params): the derivative by a
- * result r of f is called dr. */
+/* The origin of a gradient's parameter (ast_op.grad_params): the derivative by
+ * a result r of f is called dr. */
 static int parameter_of(const ast_op *of, const char *name)
 {
 	for (int i = 0; i < of->nresults; i++)

@@ -102,8 +102,10 @@ const ast_onnx *dsl_onnx(const tdl_modules *m, const char *domain,
 const ast_op *dsl_add_op(tdl_modules *m, const ast_op *op);
 
 /* The copy alone, in arena a: no node is shared, names are interned, fields of
- * the checker empty.  NULL for more than AST_MAX_NODES nodes. */
-ast_op *dsl_copy_op(const tdl_modules *m, arena *a, const ast_op *op);
+ * the checker empty, unless it is bound: then its names have the symbols that
+ * they have in op.  NULL for more than AST_MAX_NODES nodes. */
+ast_op *dsl_copy_op(const tdl_modules *m, arena *a, const ast_op *op,
+		    bool bound);
 
 /* Why a tree is that of no text: "a name is too long".  NULL for that of a
  * text. */

@@ -37,7 +37,8 @@ etype etype_declared(const ast_type *t)
 	case TYPE_FLOAT:
 		return (etype){ .kind = TY_ANY_FLOAT };
 	case TYPE_NAMED:
-		return (etype){ .kind = TY_ATTR, .name = t->name };
+		return (etype){ .kind = TY_ATTR, .name = t->name,
+				  .symbol = t->symbol };
 	case TYPE_TENSOR:
 	case TYPE_ANY:
 		break;

@@ -17,16 +17,18 @@ typedef enum etype_kind {
 	TY_FLOAT,   /* a constant that takes any float type */
 	TY_STRING,
 	TY_SHARED,  /* that of the tensors without a declared type */
-	TY_ANY_INT, /* `int': that of the tensor .name, where that is known */
+	TY_ANY_INT, /* `int': that of the tensor .symbol, where it is known */
 	TY_ANY_FLOAT,
 	TY_EXACT, /* .exact */
-	TY_ATTR,  /* the value of the attribute .name */
+	TY_ATTR,  /* the value of the attribute .symbol, NULL as long as names
+		     are not bound, which is called .name */
 } etype_kind;
 
 typedef struct etype {
 	etype_kind kind;
 	dtype exact;
 	const char *name;
+	const ast_symbol *symbol;
 } etype;
 
 static const etype etype_unknown = { .kind = TY_UNKNOWN };

@@ -28,28 +28,19 @@ static fn_choice choice_of(const ast_expr *call)
 	return f < 0 ? FN_NO_CHOICE : fn_table[f].choice;
 }
 
-typedef struct arguments {
-	const char *names[2];
-	ast_expr *values[2];
-} arguments;
-
+/* Puts the call's argument in place of a parameter of the rule. */
 static ast_expr *put_argument(void *arg, const ast_expr *e)
 {
-	const arguments *a = arg;
-	for (int i = 0; i < 2; i++)
-		if (e->kind == AST_NAME && e->name == a->names[i])
-			return a->values[i];
-	return NULL;
+	const ast_expr *call = arg;
+	return e->kind == AST_NAME && e->symbol ? call->args[e->symbol->index]
+						: NULL;
 }
 
-/* The derivative of a call, by a rule in x and y. */
+/* The derivative of a call, by a rule in its arguments. */
 static ast_expr *apply_rule(grad_op *g, const ast_expr *rule,
 			    const ast_expr *call)
 {
-	arguments a = {{intern(g->t.names, "x"), intern(g->t.names, "y")},
-		       {call->args[0],
-			call->nargs > 1 ? call->args[1] : call->args[0]}};
-	return tree_map(&g->t, rule, put_argument, &a);
+	return tree_map(&g->t, rule, put_argument, (ast_expr *)call);
 }
 
 /* ---- the walk ---------------------------------------------------------- */
@@ -74,7 +65,7 @@ static void give_up(walk *w, const char *fmt, const char *name)
 static bool reads_any(const grad_op *g, const ast_expr *e, const bool *set)
 {
 	if (e->kind == AST_INDEX && e->args[0]->kind == AST_NAME) {
-		int t = grad_find_tensor(g, e->args[0]->name);
+		int t = grad_read_of(g, e);
 		return t >= 0 && set[t];
 	}
 	for (int i = 0; i < e->nargs; i++)
@@ -92,7 +83,7 @@ static bool is_reached(const walk *w, const ast_expr *e)
 static void read_tensor(walk *w, ast_expr *e, ast_expr *adjoint,
 			ast_expr *condition)
 {
-	contribution c = {.tensor = grad_find_tensor(w->g, e->args[0]->name),
+	contribution c = {.tensor = grad_read_of(w->g, e),
 			  .stage = w->stage,
 			  .n = e->nargs - 1,
 			  .items = e->args + 1,
@@ -201,7 +192,7 @@ static bool is_open_type(const walk *w, etype type)
 	bool open = shared || type.kind == TY_ATTR;
 	for (int i = 0; i < op->nresults; i++)
 		open &= shared ? op->results[i].type.kind != TYPE_SHARED
-			       : op->results[i].type.name != type.name;
+			       : op->results[i].type.symbol != type.symbol;
 	for (int i = 0; shared && i < op->nparams; i++)
 		open &= !w->wanted[i] || op->params[i].type.kind != TYPE_SHARED;
 	return open;
@@ -312,11 +303,12 @@ static void propagate(walk *w, ast_expr *e, ast_expr *adjoint,
 /* ---- stages ------------------------------------------------------------ */
 
 /* tensor[the variables of the stage] */
-static ast_expr *at_stage(grad_op *g, const grad_stage *s, const char *tensor)
+static ast_expr *at_stage(grad_op *g, const grad_stage *s,
+			  const ast_symbol *tensor)
 {
 	ast_expr **items = ARENA_ARRAY(g->t.a, ast_expr *, s->nvars + 1);
 	grad_items(g, s->vars, s->nvars, items);
-	return tree_index(&g->t, tree_name(&g->t, tensor), s->nvars, items);
+	return tree_index(&g->t, tree_use(&g->t, tensor), s->nvars, items);
 }
 
 /* The number of terms that the stage reduces. */
@@ -339,7 +331,7 @@ static ast_expr *other_stage(grad_op *g, const char *name, grad_stage other)
 {
 	int tensor = grad_add_stage(g, grad_fresh(g, name), other);
 	g->tensors.at[tensor].smooth = false; /* it only tells terms apart */
-	return at_stage(g, &other, g->tensors.at[tensor].name);
+	return at_stage(g, &other, g->tensors.at[tensor].symbol);
 }
 
 /* A stage that reduces something else over the same terms, at the stage's own
@@ -406,7 +398,7 @@ static ast_expr *is_chosen(grad_op *g, const grad_stage *s, ast_expr **d)
 	trees *t = &g->t;
 	ast_expr *x = stored_terms(g, s), *y;
 	if (x == s->body)
-		y = at_stage(g, s, g->tensors.at[s->tensor].name);
+		y = at_stage(g, s, g->tensors.at[s->tensor].symbol);
 	else
 		y = other_reduction(g, s, "best", s->reducer->id, x);
 	ast_expr *chosen = tree_binary(t, OP_EQ, x, y);
@@ -428,7 +420,7 @@ static ast_expr *other_terms(grad_op *g, const grad_stage *s)
 	ast_expr *zero = tree_int(t, 0), *one = tree_int(t, 1);
 	ast_expr *x = stored_terms(g, s);
 	ast_expr *is_zero = tree_binary(t, OP_EQ, x, zero);
-	ast_expr *y = at_stage(g, s, g->tensors.at[s->tensor].name);
+	ast_expr *y = at_stage(g, s, g->tensors.at[s->tensor].symbol);
 	ast_expr *zeros = other_reduction(g, s, "zeros", REDUCER_SUM,
 					  tree_if(t, is_zero, one, zero));
 	ast_expr *rest = other_reduction(g, s, "rest", REDUCER_PROD,
@@ -449,7 +441,7 @@ void grad_contributions(grad_op *g, const grad_stage *s, const bool *wanted,
 {
 	walk w = {g, s, wanted, out};
 	ast_expr *condition = NULL;
-	ast_expr *d = at_stage(g, s, grad_adjoint_name(g, s->tensor));
+	ast_expr *d = at_stage(g, s, grad_adjoint(g, s->tensor));
 	if (!is_reached(&w, s->body))
 		return;
 	switch (s->reducer ? s->reducer->reducer->gradient

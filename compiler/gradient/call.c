@@ -3,11 +3,10 @@
 
 #include "compiler/gradient/stage.h"
 
-/* A name of the callee in terms of the caller: a size, or the dimensions of a
+/* A symbol of the callee in terms of the caller: a size, or the dimensions of a
  * pack. */
 typedef struct meaning {
-	const char *name;
-	bool pack;
+	bool bound;
 	int n; /* 1 for a size */
 	ast_expr **dims;
 } meaning;
@@ -16,34 +15,25 @@ typedef struct calling {
 	grad_op *g;
 	const ast_op *callee;
 	const ast_expr *call;
-	ast_expr **args; /* of the call, as names of tensors */
-	VEC(meaning) meanings;
+	ast_expr **args; /* of the call, as uses of tensors */
+	meaning *meanings; /* by the callee's symbols */
 	bool failed;
 } calling;
 
-static const meaning *find(const calling *c, const char *name, bool pack)
+/* The meaning of a symbol; NULL where it is not bound. */
+static const meaning *find(const calling *c, const ast_symbol *s)
 {
-	for (int i = 0; i < c->meanings.n; i++)
-		if (c->meanings.at[i].name == name &&
-		    c->meanings.at[i].pack == pack)
-			return &c->meanings.at[i];
-	return NULL;
+	const meaning *m = s ? &c->meanings[s->number] : NULL;
+	return m && m->bound ? m : NULL;
 }
 
-/* Binds a name of the callee.  A pack into which several parameters are
+/* Binds a symbol of the callee.  A pack into which several parameters are
  * broadcast is bound by each of them: the one of most dimensions is kept. */
-static void bind(calling *c, const char *name, bool pack, ast_expr **dims,
-		 int n)
+static void bind(calling *c, const ast_symbol *s, ast_expr **dims, int n)
 {
-	for (int i = 0; i < c->meanings.n; i++) {
-		meaning *m = &c->meanings.at[i];
-		if (m->name != name || m->pack != pack)
-			continue;
-		if (n > m->n)
-			*m = (meaning){name, pack, n, dims};
-		return;
-	}
-	vec_push(c->g->t.a, &c->meanings, ((meaning){name, pack, n, dims}));
+	meaning *m = &c->meanings[s->number];
+	if (!m->bound || n > m->n)
+		*m = (meaning){true, n, dims};
 }
 
 /* Binds the names in a parameter's dimensions to those of its argument.  A
@@ -64,22 +54,23 @@ static void bind_argument(calling *c, const ast_tensor *p, const grad_tensor *x)
 		const ast_expr *d = p->dims[i];
 		int n = d->kind == AST_PACK ? left : 1;
 		if (d->kind == AST_PACK && d->pack->kind == PACK_ALL)
-			bind(c, d->pack->name, true,
+			bind(c, d->pack->symbol,
 			     n > 0 ? x->dims + at : NULL, n);
 		if (d->kind == AST_NAME && x->dims[at]->kind != AST_PACK)
-			bind(c, d->name, false, x->dims + at, 1);
+			bind(c, d->symbol, x->dims + at, 1);
 		at += n;
 	}
 }
 
 /* The value of an attribute in the call, or its default; NULL for neither. */
-static const ast_expr *attribute_value(const calling *c, const char *name)
+static const ast_expr *attribute_value(const calling *c, const ast_symbol *s)
 {
+	if (!s || s->kind != SYMBOL_ATTR)
+		return NULL;
 	for (int i = 0; i < c->call->nnamed; i++)
-		if (c->call->named[i].name == name)
+		if (c->call->named[i].index == s->index)
 			return c->call->named[i].value;
-	int i = ast_find_attr(c->callee->attrs, c->callee->nattrs, name);
-	return i >= 0 ? c->callee->attrs[i].init : NULL;
+	return c->callee->attrs[s->index].init;
 }
 
 static ast_expr *in_caller(void *arg, const ast_expr *e)
@@ -87,8 +78,8 @@ static ast_expr *in_caller(void *arg, const ast_expr *e)
 	calling *c = arg;
 	if (e->kind != AST_NAME)
 		return NULL;
-	const meaning *m = find(c, e->name, false);
-	const ast_expr *value = m ? m->dims[0] : attribute_value(c, e->name);
+	const meaning *m = find(c, e->symbol);
+	const ast_expr *value = m ? m->dims[0] : attribute_value(c, e->symbol);
 	c->failed |= !value;
 	return value ? tree_map(&c->g->t, value, NULL, NULL) : NULL;
 }
@@ -96,9 +87,8 @@ static ast_expr *in_caller(void *arg, const ast_expr *e)
 static void add_dim(calling *c, const ast_expr *d, grad_tensor *to)
 {
 	trees *t = &c->g->t;
-	const meaning *m = d->kind == AST_PACK && d->pack->name
-				   ? find(c, d->pack->name, true)
-				   : NULL;
+	const meaning *m = d->kind == AST_PACK ? find(c, d->pack->symbol)
+					       : NULL;
 	if (d->kind != AST_PACK) {
 		to->dims[to->ndims++] = tree_map(t, d, in_caller, c);
 		return;
@@ -116,6 +106,7 @@ static void add_dim(calling *c, const ast_expr *d, grad_tensor *to)
 	}
 	ast_pack p = *d->pack;
 	p.name = m->dims[0]->pack->name;
+	p.symbol = m->dims[0]->pack->symbol;
 	p.sel = tree_map(t, p.sel, in_caller, c);
 	to->dims[to->ndims++] = tree_pack(t, &p);
 }
@@ -124,9 +115,15 @@ static void add_dim(calling *c, const ast_expr *d, grad_tensor *to)
 static int most_dims(const calling *c, const ast_tensor *r)
 {
 	int n = r->ndims;
-	for (int i = 0; i < c->meanings.n; i++)
-		n += c->meanings.at[i].n * r->ndims;
+	for (int i = 0; i < c->callee->nsymbols; i++)
+		n += c->meanings[i].n * r->ndims;
 	return n;
+}
+
+static bool same_type(const ast_type *x, const ast_type *y)
+{
+	return x->kind == y->kind && x->exact == y->exact &&
+	       x->symbol == y->symbol;
 }
 
 /* A result's element type in terms of the caller: that of the first argument
@@ -134,39 +131,39 @@ static int most_dims(const calling *c, const ast_tensor *r)
 static etype result_type(const calling *c, const ast_tensor *r)
 {
 	for (int i = 0; i < c->call->nargs; i++)
-		if (c->callee->params[i].type.name == r->type.name)
-			return c->g->tensors.at[grad_find_tensor(
-				c->g, c->args[i]->name)].type;
+		if (same_type(&c->callee->params[i].type, &r->type))
+			return c->g->tensors.at[grad_tensor_of(
+				c->g, c->args[i])].type;
 	const ast_expr *value = r->type.kind == TYPE_NAMED
-					? attribute_value(c, r->type.name)
+					? attribute_value(c, r->type.symbol)
 					: NULL;
 	return value && value->type ? grad_said_type(c->g, value->type)
 				    : etype_declared(&r->type);
 }
 
-static void add_result(calling *c, const ast_tensor *r, const char *name)
+static void add_result(calling *c, const ast_tensor *r, const ast_symbol *s)
 {
 	grad_op *g = c->g;
-	grad_tensor t = {.name = name, .param = -1,
+	grad_tensor t = {.symbol = s, .param = -1,
 			 .type = result_type(c, r)};
 	t.smooth = grad_has_floats(r) && etype_may_be_float(t.type);
 	t.dims = ARENA_ARRAY(g->t.a, ast_expr *, most_dims(c, r) + 1);
 	for (int i = 0; i < r->ndims; i++)
 		add_dim(c, r->dims[i], &t);
-	vec_push(g->t.a, &g->tensors, t);
+	grad_add_tensor(g, t);
 }
 
-/* An argument as the name of a tensor. */
+/* An argument as the use of a tensor. */
 static ast_expr *argument(grad_op *g, const ast_expr *e)
 {
 	if (e->kind == AST_NAME)
-		return tree_name(&g->t, e->name);
-	const char *name = grad_fresh(g, "t");
-	grad_add_call(g, &name, 1, e);
-	return tree_name(&g->t, name);
+		return tree_use(&g->t, e->symbol);
+	const ast_symbol *result = grad_fresh(g, "t");
+	grad_add_call(g, &result, 1, e);
+	return tree_use(&g->t, result);
 }
 
-void grad_add_call(grad_op *g, const char *const *names, int n,
+void grad_add_call(grad_op *g, const ast_symbol *const *results, int n,
 		   const ast_expr *call)
 {
 	const ast_op *callee = call->calls.op;
@@ -176,9 +173,10 @@ void grad_add_call(grad_op *g, const char *const *names, int n,
 		g->because = "it calls something that is not an operator";
 		return;
 	}
+	c.meanings = ARENA_ARRAY(g->t.a, meaning, callee->nsymbols + 1);
 	for (int i = 0; i < call->nargs && !g->because; i++) {
 		args[i] = argument(g, call->args[i]);
-		int t = grad_find_tensor(g, args[i]->name);
+		int t = grad_tensor_of(g, args[i]);
 		if (t < 0)
 			g->because = "an argument of a call is not a tensor";
 		else
@@ -192,7 +190,7 @@ void grad_add_call(grad_op *g, const char *const *names, int n,
 	s.call->nnamed = call->nnamed;
 	s.call->named = call->named;
 	for (int i = 0; i < n; i++)
-		add_result(&c, &callee->results[i], names[i]);
+		add_result(&c, &callee->results[i], results[i]);
 	vec_push(g->t.a, &g->stages, ARENA_COPY(g->t.a, &s, 1));
 	if (c.failed)
 		g->because = "the dimensions of an operator that it calls "

@@ -13,7 +13,7 @@ enum { MOST_MADE = 4 };
 
 /* A derivative that is computed on the way to the one that is wanted. */
 typedef struct derivative {
-	const char *name;
+	const ast_symbol *symbol;
 	ast_expr *value;
 	bool used;
 } derivative;
@@ -30,6 +30,7 @@ typedef struct derivation {
 	VEC(const char *) files;
 	arena *arena; /* of the result */
 	ast_expr *body;
+	int *params, *attrs; /* as in struct gradient */
 	bool zero; /* it is, which is why there is none */
 } derivation;
 
@@ -37,9 +38,7 @@ typedef struct derivation {
 
 static bool reads_any(const grad_op *g, const ast_expr *e, const bool *set)
 {
-	int t = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME
-			? grad_find_tensor(g, e->args[0]->name)
-			: -1;
+	int t = grad_read_of(g, e);
 	if (t >= 0 && set[t])
 		return true;
 	for (int i = 0; i < e->nargs; i++)
@@ -50,7 +49,7 @@ static bool reads_any(const grad_op *g, const ast_expr *e, const bool *set)
 
 static int argument_of(const grad_op *g, const grad_stage *s, int i)
 {
-	return grad_find_tensor(g, s->call->args[i]->name);
+	return grad_tensor_of(g, s->call->args[i]);
 }
 
 /* Marks the results of a call of which an argument is marked. */
@@ -106,10 +105,10 @@ static ast_expr *make_lambda(grad_op *g, const ast_var *vars, int n,
 		ast_expr *size = shown[i].pack
 					 ? NULL
 					 : grad_indexed_size(g, body,
-							     shown[i].name);
+							     shown[i].symbol);
 		if (result ||
 		    (size && tree_same(size, shown[i].extent) &&
-		     grad_agree_on_size(g, body, shown[i].name, size)))
+		     grad_agree_on_size(g, body, shown[i].symbol, size)))
 			shown[i].extent = NULL;
 	}
 	return tree_lambda(&g->t, n, shown, body);
@@ -145,9 +144,7 @@ static void note_needs(derivation *d, const ast_expr *e)
 	const ast_opaque *f = ast_opaque_of(e);
 	if (f)
 		note_file(d, f->at);
-	int t = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME
-			? grad_find_tensor(&d->g, e->args[0]->name)
-			: -1;
+	int t = grad_read_of(&d->g, e);
 	if (t >= 0)
 		d->needed[t] = true;
 	for (int i = 0; i < e->nargs; i++)
@@ -206,7 +203,7 @@ static bool is_result(const grad_op *g, int tensor)
 
 /* The only contribution to a tensor, if it is to all of it at once; else
  * NULL. */
-static const char *only_contribution(int tensor, const contributions *all)
+static const ast_symbol *only_contribution(int tensor, const contributions *all)
 {
 	const contribution *only = NULL;
 	for (int i = 0; i < all->n; i++) {
@@ -216,7 +213,7 @@ static const char *only_contribution(int tensor, const contributions *all)
 			return NULL;
 		only = &all->at[i];
 	}
-	return only ? only->adjoint->name : NULL;
+	return only ? only->adjoint->symbol : NULL;
 }
 
 /* Names the derivative by a tensor, and adds it where it has no name; false
@@ -224,36 +221,20 @@ static const char *only_contribution(int tensor, const contributions *all)
 static bool add_derivative(derivation *d, int tensor, const contributions *all)
 {
 	grad_op *g = &d->g;
-	const char *only = only_contribution(tensor, all);
+	const ast_symbol *only = only_contribution(tensor, all);
 	if (only) {
-		grad_adjoint_name(g, tensor);
-		g->adjoints.at[tensor] = only;
+		grad_set_adjoint(g, tensor, only);
 		return true;
 	}
 	bool zero = false;
 	ast_expr *value = derivative_by(d, tensor, all, &zero);
-	const char *name = grad_adjoint_name(g, tensor);
+	const ast_symbol *s = grad_adjoint(g, tensor);
 	if (value)
-		vec_push(g->t.a, &d->lets, ((derivative){name, value, false}));
+		vec_push(g->t.a, &d->lets, ((derivative){s, value, false}));
 	return !zero;
 }
 
 /* ---- calls ------------------------------------------------------------- */
-
-/* The argument for a parameter of a callee's gradient: the derivative by one of
- * its results, or one of its arguments. */
-static const char *call_argument(derivation *d, const grad_stage *s,
-				 const gradient *by, const char *name)
-{
-	grad_op *g = &d->g;
-	for (int i = 0; i < s->callee->nresults; i++)
-		if (by->adjoints[i] && !strcmp(by->adjoints[i], name))
-			return grad_adjoint_name(g, s->tensor + i);
-	for (int i = 0; i < s->call->nargs; i++)
-		if (!strcmp(s->callee->params[i].name, name))
-			return s->call->args[i]->name;
-	return NULL;
-}
 
 /* f_grad_x(dy, x, axis = axis) */
 static ast_expr *call_gradient(derivation *d, const grad_stage *s,
@@ -263,12 +244,11 @@ static ast_expr *call_gradient(derivation *d, const grad_stage *s,
 	const ast_op *op = by->op;
 	ast_expr **args = ARENA_ARRAY(t->a, ast_expr *, op->nparams + 1);
 	for (int i = 0; i < op->nparams; i++) {
-		const char *name =
-			call_argument(d, s, by, op->params[i].name);
-		if (!name)
-			return NULL;
-		args[i] = tree_name(t, intern(t->names, name));
-		int x = grad_find_tensor(&d->g, args[i]->name);
+		int of = by->params[i];
+		args[i] = of < 0 ? tree_use(t, grad_adjoint(&d->g,
+							    s->tensor + ~of))
+				 : s->call->args[of];
+		int x = grad_tensor_of(&d->g, args[i]);
 		if (x >= 0)
 			d->needed[x] = true;
 	}
@@ -277,7 +257,7 @@ static ast_expr *call_gradient(derivation *d, const grad_stage *s,
 	e->named = ARENA_ARRAY(t->a, ast_named, op->nattrs + 1);
 	for (int i = 0; i < op->nattrs; i++)
 		for (int j = 0; j < s->call->nnamed; j++)
-			if (!strcmp(op->attrs[i].name, s->call->named[j].name))
+			if (s->call->named[j].index == by->attrs[i])
 				e->named[e->nnamed++] = s->call->named[j];
 	return e;
 }
@@ -300,11 +280,12 @@ static void derive_argument(derivation *d, const grad_stage *s, int i,
 			s->callee->name, by.name);
 		return;
 	}
-	const char *name = grad_fresh(
-		g, arena_printf(g->t.a, "d%s_%s", g->tensors.at[tensor].name,
-				s->callee->name));
-	vec_push(g->t.a, &d->lets, ((derivative){name, call, false}));
-	contribution c = {.tensor = tensor, .adjoint = tree_name(&g->t, name)};
+	const char *stem = arena_printf(g->t.a, "d%s_%s",
+					g->tensors.at[tensor].symbol->name,
+					s->callee->name);
+	const ast_symbol *dx = grad_fresh(g, stem);
+	vec_push(g->t.a, &d->lets, ((derivative){dx, call, false}));
+	contribution c = {.tensor = tensor, .adjoint = tree_use(&g->t, dx)};
 	vec_push(g->t.a, all, c);
 	vec_push(g->t.a, &d->needs, by);
 	if (by.own)
@@ -379,11 +360,11 @@ static void mark_used(derivation *d)
 {
 	for (int i = d->lets.n - 1; i >= 0; i--) {
 		derivative *one = &d->lets.at[i];
-		one->used = tree_mentions(d->body, one->name);
+		one->used = tree_mentions(d->body, one->symbol);
 		for (int j = i + 1; j < d->lets.n && !one->used; j++)
 			one->used = d->lets.at[j].used &&
 				    tree_mentions(d->lets.at[j].value,
-						  one->name);
+						  one->symbol);
 	}
 }
 
@@ -394,7 +375,7 @@ static ast_let stage_let(grad_op *g, const grad_stage *s)
 		       .names = ARENA_ARRAY(g->t.a, const char *, n),
 		       .value = stage_value(g, s)};
 	for (int i = 0; i < n; i++)
-		let.names[i] = g->tensors.at[s->tensor + i].name;
+		let.names[i] = g->tensors.at[s->tensor + i].symbol->name;
 	return let;
 }
 
@@ -411,7 +392,10 @@ static void make_lets(derivation *d, ast_op *op)
 		if (d->lets.at[i].used)
 			op->lets[op->nlets++] =
 				(ast_let){.nnames = 1,
-					  .names = &d->lets.at[i].name,
+					  .names = ARENA_COPY(
+						  g->t.a,
+						  &d->lets.at[i].symbol->name,
+						  1),
 					  .value = d->lets.at[i].value};
 }
 
@@ -433,15 +417,18 @@ static ast_op *make_operator(derivation *d, const char *name)
 	for (int i = 0; i < op.nlets; i++)
 		op.lets[i].value = grad_divided_by_none(g, op.lets[i].value);
 	d->body = grad_divided_by_none(g, d->body);
-	grad_make_signature(g, d->input, &op);
-	ast_op *made = dsl_copy_op(d->modules, d->arena, &op);
+	d->params = ARENA_ARRAY(d->arena, int,
+				g->op->nparams + g->op->nresults + 1);
+	d->attrs = ARENA_ARRAY(d->arena, int, g->op->nattrs + 1);
+	grad_make_signature(g, d->input, &op, d->params, d->attrs);
+	ast_op *made = dsl_copy_op(d->modules, g->t.a, &op, true);
 	if (made)
-		grad_write_op(g, d->arena, made);
+		grad_write_op(g, made);
 	const char *why = made ? dsl_unwritable(made) : "it is too large";
 	if (why)
 		g->because = arena_printf(g->t.a, "it cannot be written: %s",
 					  why);
-	return why ? NULL : made;
+	return why ? NULL : dsl_copy_op(d->modules, d->arena, made, false);
 }
 
 /* Whether two operators have the same text. */
@@ -470,18 +457,16 @@ static bool any_result_wanted(const derivation *d)
 }
 
 /* The gradient that a grad definition gives; false if there is none. */
-static bool find_own(arena *a, const tdl_modules *m, const ast_op *op,
-		     gradient *r)
+static bool find_own(const tdl_modules *m, const ast_op *op, gradient *r)
 {
 	const ast_op *own = dsl_op(m, r->name);
-	if (!own || !own->grad_of)
+	if (!own || own->grad_of != op->name || own->grad_by != r->input)
 		return false;
 	r->own = r->op = own;
 	r->zero = own->bodies[0]->kind == AST_LAMBDA &&
 		  tree_is_zero(own->bodies[0]->args[0]);
-	r->adjoints = ARENA_ARRAY(a, const char *, op->nresults);
-	for (int i = 0; i < op->nresults; i++)
-		r->adjoints[i] = arena_printf(a, "d%s", op->results[i].name);
+	r->params = own->grad_params;
+	r->attrs = own->grad_attrs;
 	return true;
 }
 
@@ -490,7 +475,7 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 	const char *name = op->params[input].name;
 	gradient r = {.input = name,
 		      .name = arena_printf(a, "%s_grad_%s", op->name, name)};
-	if (find_own(a, m, op, &r))
+	if (find_own(m, op, &r))
 		return r;
 	arena *tmp = arena_new();
 	derivation d = {.g = {.t = {tmp, m->names, op}, .modules = m, .op = op},
@@ -527,11 +512,8 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 	r.files = d.files.at;
 	r.nneeds = d.needs.n;
 	r.needs = ARENA_COPY(a, d.needs.at, d.needs.n);
-	r.adjoints = ARENA_ARRAY(a, const char *, op->nresults);
-	for (int i = 0; i < op->nresults && r.op; i++)
-		if (d.g.tensors.at[d.g.results[i]].smooth)
-			r.adjoints[i] = grad_adjoint_name(&d.g,
-							  d.g.results[i]);
+	r.params = d.params;
+	r.attrs = d.attrs;
 	arena_free(tmp);
 	return r;
 }

@@ -32,9 +32,10 @@ typedef struct gradient {
 	struct gradient *needs;
 	int nfiles; /* the files that define what the operator calls */
 	const char **files;
-	const char **adjoints; /* by result: the name of the parameter that is
-				  the derivative by it; NULL for a result that
-				  has none */
+	/* The origin of each parameter of op: a parameter of the operator, by
+	 * its number, or ~r for the derivative by its result r; and the number
+	 * of each attribute of op among those of the operator. */
+	const int *params, *attrs;
 } gradient;
 
 /* The gradients of op, which has no errors and is none itself, by each of its

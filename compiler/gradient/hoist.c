@@ -12,7 +12,7 @@ typedef struct hoisting {
 
 static bool mentions_pack(const ast_expr *e, const ast_pack *p)
 {
-	if (e->kind == AST_PACK && e->pack->name == p->name)
+	if (e->kind == AST_PACK && e->pack->symbol == p->symbol)
 		return true;
 	if (e->kind == AST_PACK && e->pack->sel &&
 	    mentions_pack(e->pack->sel, p))
@@ -29,11 +29,11 @@ static bool depends_on(const ast_expr *lambda, const ast_var *v)
 	for (int i = 0; i < lambda->nvars; i++) {
 		const ast_var *own = &lambda->vars[i];
 		if (v->pack ? tree_same_pack(own->pack, v->pack)
-			    : own->name == v->name)
+			    : own->symbol == v->symbol)
 			return false;
 	}
 	return v->pack ? mentions_pack(lambda->args[0], v->pack)
-		       : tree_mentions(lambda, v->name);
+		       : tree_mentions(lambda, v->symbol);
 }
 
 static void go_into(hoisting *h, const ast_var *vars, int n)
@@ -97,11 +97,11 @@ static ast_expr *hoist_reduction(hoisting *h, const ast_expr *e)
 	if (h->conditions)
 		s.body = tree_map(&g->t, s.body, guard_outside, h);
 	h->around.n = before;
-	const char *name = grad_fresh(g, "t");
-	grad_add_stage(g, name, s);
+	const ast_symbol *result = grad_fresh(g, "t");
+	grad_add_stage(g, result, s);
 	ast_expr **items = ARENA_ARRAY(g->t.a, ast_expr *, vars.n + 1);
 	grad_items(g, vars.at, vars.n, items);
-	return tree_index(&g->t, tree_name(&g->t, name), vars.n, items);
+	return tree_index(&g->t, tree_use(&g->t, result), vars.n, items);
 }
 
 /* Whether operands of e are computed under a condition. */

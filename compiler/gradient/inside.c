@@ -29,7 +29,7 @@ bool solver_is_product(const grad_op *g, const ast_expr *e)
  * guard. */
 typedef struct guarding {
 	solver *s;
-	const char *name;
+	const ast_symbol *symbol;
 } guarding;
 
 static ast_expr *guard_read(void *arg, const ast_expr *e)
@@ -42,7 +42,7 @@ static ast_expr *guard_read(void *arg, const ast_expr *e)
 		return NULL;
 	bool boolean = etype_is_bool(grad_type(w->s->g, e));
 	for (int i = 1; i < e->nargs; i++)
-		if (tree_mentions(e->args[i], w->name))
+		if (tree_mentions(e->args[i], w->symbol))
 			return tree_guard(t, ARENA_COPY(t->a, e, 1),
 					  boolean ? tree_bool(t, false)
 						  : tree_int(t, 0));
@@ -52,7 +52,7 @@ static ast_expr *guard_read(void *arg, const ast_expr *e)
 /* Changes the reads of the expression and its conditions, at the unknown u. */
 static void change_reads(solver *s, const unknown *u, tree_change *change)
 {
-	guarding w = {s, u->v.name};
+	guarding w = {s, u->v.symbol};
 	s->value = tree_map(s->t, s->value, change, &w);
 	for (int i = 0; i < s->given.n; i++)
 		s->given.at[i] = tree_map(s->t, s->given.at[i], change, &w);
@@ -74,7 +74,7 @@ static bool indexes_factor(const solver *s, const ast_expr *e, const unknown *u)
 		if (indexes_factor(s, e->args[i], u))
 			return true;
 	for (int i = 1; e->kind == AST_INDEX && i < e->nargs; i++) {
-		ast_expr *dim = e->args[i]->name == u->v.name
+		ast_expr *dim = e->args[i]->symbol == u->v.symbol
 					? grad_read_size(s->g, e, i)
 					: NULL;
 		if (dim && tree_same(dim, u->v.extent))
@@ -92,7 +92,7 @@ static bool is_proven_inside(const solver *s, const grad_facts *f,
 }
 
 /* Whether the solved values read nothing: else a guard has to be around these
- * reads, too, because the names of unknowns do not show in their indices. */
+ * reads, too, because the unknowns do not show in their indices. */
 static bool solved_without_reads(const solver *s)
 {
 	bool reads = false;
@@ -127,7 +127,7 @@ static ast_expr *guard_intricate(void *arg, const ast_expr *e)
 	bool read = grad_is_read(w->s->g, e);
 	bool affine = true;
 	for (int i = 1; read && i < e->nargs; i++)
-		affine &= !tree_mentions(e->args[i], w->name) ||
+		affine &= !tree_mentions(e->args[i], w->symbol) ||
 			  is_affine(e->args[i]);
 	bool guard = e->kind == AST_GUARD || !affine;
 	return guard ? guard_read(arg, e) : NULL;

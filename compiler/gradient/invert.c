@@ -32,9 +32,9 @@ static bool add_item(solver *s, const contribution *c, int i,
 	if (var->pack)
 		return false;
 	equation e = {solver_spell_ravels(s, solver_in_unknowns(s, item)),
-		      tree_name(s->t, var->name)};
+		      tree_use(s->t, var->symbol)};
 	unknown *u =
-		e.lhs->kind == AST_NAME ? solver_find(s, e.lhs->name) : NULL;
+		e.lhs->kind == AST_NAME ? solver_find(s, e.lhs->symbol) : NULL;
 	if (u)
 		solver_settle(s, u, e.rhs,
 			      u->v.extent &&
@@ -99,9 +99,9 @@ static ast_expr *sum_over_rest(solver *s, ast_expr *e, int tensor)
 	for (int i = 0; i < rest.n; i++) {
 		ast_var *v = &rest.at[i];
 		ast_expr *size =
-			v->pack ? NULL : grad_indexed_size(s->g, e, v->name);
+			v->pack ? NULL : grad_indexed_size(s->g, e, v->symbol);
 		if (size && tree_same(size, v->extent) &&
-		    grad_agree_on_size(s->g, e, v->name, size))
+		    grad_agree_on_size(s->g, e, v->symbol, size))
 			v->extent = NULL;
 	}
 	e = typed_term(s->g, e, tensor);
@@ -144,9 +144,9 @@ static ast_expr *choose_factor(solver *s, ast_expr *when, ast_expr *e)
  * it reads the element at the derivative's own variables. */
 typedef struct reading {
 	solver *s;
-	const char *name;
+	const ast_symbol *tensor;
 	int n;
-	ast_expr **items; /* in the names of the unknowns */
+	ast_expr **items; /* in the symbols of the unknowns */
 	ast_expr *element;
 } reading;
 
@@ -155,8 +155,8 @@ static ast_expr *put_element(void *arg, const ast_expr *e)
 	const reading *r = arg;
 	if (e->kind == AST_GUARD && e->args[0] == r->element)
 		return r->element;
-	if (e->kind != AST_INDEX || e->args[0]->kind != AST_NAME ||
-	    e->args[0]->name != r->name || e->nargs != r->n + 1)
+	if (e->kind != AST_INDEX || e->args[0]->symbol != r->tensor ||
+	    e->nargs != r->n + 1)
 		return NULL;
 	for (int i = 0; i < r->n; i++)
 		if (!tree_same(e->args[i + 1], r->items[i]))
@@ -164,11 +164,11 @@ static ast_expr *put_element(void *arg, const ast_expr *e)
 	return r->element;
 }
 
-/* e, in the names of the unknowns, with that read replaced by that element. */
+/* e, in the symbols of the unknowns, with that read replaced by the element. */
 static ast_expr *with_element(solver *s, const contribution *c, ast_expr *e)
 {
 	const grad_tensor *x = &s->g->tensors.at[c->tensor];
-	reading r = {.s = s, .name = x->name, .n = c->n};
+	reading r = {.s = s, .tensor = x->symbol, .n = c->n};
 	r.items = ARENA_ARRAY(s->t->a, ast_expr *, c->n + 1);
 	ast_expr **own = ARENA_ARRAY(s->t->a, ast_expr *, c->n + 1);
 	for (int i = 0; i < c->n; i++) {
@@ -179,7 +179,7 @@ static ast_expr *with_element(solver *s, const contribution *c, ast_expr *e)
 		r.items[i] = solver_in_unknowns(s, c->items[i]);
 	}
 	grad_items(s->g, s->vars, c->n, own);
-	r.element = tree_index(s->t, tree_name(s->t, x->name), c->n, own);
+	r.element = tree_index(s->t, tree_use(s->t, x->symbol), c->n, own);
 	return tree_map(s->t, e, put_element, &r);
 }
 
@@ -242,10 +242,10 @@ static bool is_taken(const ast_var *vars, int n, const char *name)
 static bool is_var_of(const grad_stage *s, const ast_expr *e)
 {
 	for (int i = 0; i < s->nvars; i++)
-		if (!s->vars[i].pack && s->vars[i].name == e->name)
+		if (!s->vars[i].pack && s->vars[i].symbol == e->symbol)
 			return true;
 	for (int i = 0; i < s->nreduced; i++)
-		if (!s->reduced[i].pack && s->reduced[i].name == e->name)
+		if (!s->reduced[i].pack && s->reduced[i].symbol == e->symbol)
 			return true;
 	return false;
 }
@@ -301,7 +301,9 @@ ast_var *grad_variables(grad_op *g, int tensor, const contributions *all)
 		}
 		ast_pack p = *x->dims[d]->pack;
 		if (x->broadcast)
-			p = (ast_pack){.kind = PACK_ALL, .name = x->name};
+			p = (ast_pack){.kind = PACK_ALL,
+				       .name = x->symbol->name,
+				       .symbol = x->symbol};
 		vars[d].pack = ARENA_COPY(g->t.a, &p, 1);
 	}
 	for (int d = 0; d < x->ndims; d++) {
@@ -312,7 +314,9 @@ ast_var *grad_variables(grad_op *g, int tensor, const contributions *all)
 				name_of_size(g, x->dims[d], vars, x->ndims);
 	}
 	for (int d = 0; d < x->ndims; d++)
-		if (!vars[d].pack)
-			vars[d].name = grad_new_variable(g, vars[d].name);
+		if (!vars[d].pack) {
+			vars[d].symbol = grad_new_variable(g, vars[d].name);
+			vars[d].name = vars[d].symbol->name;
+		}
 	return vars;
 }

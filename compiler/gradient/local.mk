@@ -11,6 +11,7 @@ noinst_LIBRARIES += %D%/libgradient.a
 	%D%/signature.c %D%/signature.h \
 	%D%/solve.c %D%/solve_pack.c %D%/solver.h \
 	%D%/stage.c %D%/stage.h \
+	%D%/symbols.c \
 	%D%/tree.c %D%/tree.h \
 	%D%/tree_arithmetic.c \
 	%D%/tree_condition.c \

@@ -4,20 +4,13 @@
 
 static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth);
 
-/* The extent of a variable; NULL for other names. */
-static ast_expr *extent_of(const grad_facts *f, const char *name)
+/* The extent of a variable; NULL for other symbols. */
+static ast_expr *extent_of(const grad_facts *f, const ast_symbol *s)
 {
 	for (int i = 0; i < f->vars.n; i++)
-		if (!f->vars.at[i].pack && f->vars.at[i].name == name)
+		if (!f->vars.at[i].pack && f->vars.at[i].symbol == s)
 			return f->vars.at[i].extent;
 	return NULL;
-}
-
-static bool is_size(const grad_facts *f, const char *name)
-{
-	const ast_op *op = f->g->op;
-	return ast_find_attr(op->attrs, op->nattrs, name) < 0 &&
-	       !extent_of(f, name);
 }
 
 /* Whether an atom of a sum is never negative. */
@@ -26,7 +19,7 @@ static bool is_natural(const grad_facts *f, const ast_expr *e, int depth)
 	if (e->kind == AST_INT)
 		return true;
 	if (e->kind == AST_NAME)
-		return extent_of(f, e->name) || is_size(f, e->name);
+		return e->symbol && e->symbol->kind != SYMBOL_ATTR;
 	if (e->kind != AST_BINARY)
 		return false;
 	if (e->op == OP_MOD)
@@ -41,7 +34,7 @@ static ast_expr *most_of(const grad_facts *f, const ast_expr *e)
 {
 	ast_expr *n = NULL;
 	if (e->kind == AST_NAME)
-		n = extent_of(f, e->name);
+		n = extent_of(f, e->symbol);
 	else if (e->kind == AST_BINARY && e->op == OP_MOD)
 		n = e->args[1];
 	return n ? tree_sub(&f->g->t, n, tree_int(&f->g->t, 1)) : NULL;

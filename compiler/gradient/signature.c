@@ -9,32 +9,45 @@
 typedef struct signature {
 	int n, nadjoints; /* these come first */
 	ast_tensor *params;
+	const ast_symbol **symbols; /* of these */
+	int *of;		    /* what they are: gradient.params */
 	bool *kept;
 	ast_tensor result;
 } signature;
+
+static void add_parameter(signature *s, const ast_tensor *t,
+			  const ast_symbol *symbol, int of)
+{
+	s->params[s->n] = *t;
+	s->params[s->n].name = symbol->name;
+	s->symbols[s->n] = symbol;
+	s->of[s->n] = of;
+	s->kept[s->n++] = true;
+}
 
 static signature all_parameters(grad_op *g, int input)
 {
 	const ast_op *op = g->op;
 	int most = op->nresults + op->nparams;
 	signature s = {.params = ARENA_ARRAY(g->t.a, ast_tensor, most),
+		       .symbols = ARENA_ARRAY(g->t.a, const ast_symbol *,
+					      most),
+		       .of = ARENA_ARRAY(g->t.a, int, most),
 		       .kept = ARENA_ARRAY(g->t.a, bool, most)};
 	for (int i = 0; i < op->nresults; i++) {
 		if (!g->tensors.at[g->results[i]].smooth)
 			continue;
-		s.params[s.n] = op->results[i];
-		s.params[s.n].name = grad_adjoint_name(g, g->results[i]);
-		s.kept[s.n++] = true;
+		add_parameter(&s, &op->results[i],
+			      grad_adjoint(g, g->results[i]), ~i);
 	}
 	s.nadjoints = s.n;
-	for (int i = 0; i < op->nparams; i++) {
-		s.params[s.n] = op->params[i];
-		s.kept[s.n++] = true;
-	}
+	for (int i = 0; i < op->nparams; i++)
+		add_parameter(&s, &op->params[i], op->symbols[i], i);
 	s.result = op->params[input];
-	s.result.name = grad_adjoint_name(g, input);
+	s.result.name = grad_adjoint(g, input)->name;
 	s.result.dims = ARENA_COPY(g->t.a, s.result.dims, s.result.ndims);
-	ast_pack own = {.kind = PACK_ALL, .name = op->params[input].name};
+	ast_pack own = {.kind = PACK_ALL, .name = op->params[input].name,
+			.symbol = op->symbols[input]};
 	for (int i = 0; s.result.broadcast && i < s.result.ndims; i++)
 		if (s.result.dims[i]->kind == AST_PACK)
 			s.result.dims[i] = tree_pack(&g->t, &own);
@@ -44,70 +57,66 @@ static signature all_parameters(grad_op *g, int input)
 
 /* ---- what is used ------------------------------------------------------ */
 
-static bool tensor_mentions(const ast_tensor *x, const char *name)
+static bool tensor_mentions(const ast_tensor *x, const ast_symbol *symbol)
 {
-	if (x->type.kind == TYPE_NAMED && x->type.name == name)
+	if (x->type.symbol == symbol)
 		return true;
 	for (int i = 0; i < x->ndims; i++)
-		if (tree_mentions(x->dims[i], name))
+		if (tree_mentions(x->dims[i], symbol))
 			return true;
 	return false;
 }
 
-/* Whether a name is used by anything but parameter `but`. */
+/* Whether a symbol is used by anything but parameter `but`. */
 static bool is_used(const signature *s, const ast_op *op, int but,
-		    const char *name)
+		    const ast_symbol *symbol)
 {
 	for (int i = 0; i < op->nlets; i++)
-		if (tree_mentions(op->lets[i].value, name))
+		if (tree_mentions(op->lets[i].value, symbol))
 			return true;
-	if (tree_mentions(op->bodies[0], name) ||
-	    tensor_mentions(&s->result, name))
+	if (tree_mentions(op->bodies[0], symbol) ||
+	    tensor_mentions(&s->result, symbol))
 		return true;
 	for (int i = 0; i < s->n; i++)
 		if (s->kept[i] && i != but &&
-		    tensor_mentions(&s->params[i], name))
+		    tensor_mentions(&s->params[i], symbol))
 			return true;
 	return false;
 }
 
-/* ---- which names are bound --------------------------------------------- */
+/* ---- which symbols are bound ------------------------------------------- */
 
-static bool is_list_attribute(const grad_op *g, const char *name)
+static bool is_list_attribute(const grad_op *g, const ast_symbol *s)
 {
-	int i = ast_find_attr(g->op->attrs, g->op->nattrs, name);
-	return i >= 0 && g->op->attrs[i].is_list;
+	return s->kind == SYMBOL_ATTR && g->op->attrs[s->index].is_list;
 }
 
-/* Names that the parameters bind: sizes that are a whole dimension, and packs
+/* Symbols that the parameters bind: sizes that are a whole dimension, and packs
  * that are the only one of a parameter that others do not bind. */
 typedef struct bindings {
 	grad_op *g;
 	const signature *s;
-	VEC(const char *) names;
+	bool *bound; /* by symbol */
 } bindings;
 
-static bool is_bound(const bindings *b, const char *name)
+static bool is_bound(const bindings *b, const ast_symbol *s)
 {
-	for (int i = 0; i < b->names.n; i++)
-		if (b->names.at[i] == name)
-			return true;
-	return is_list_attribute(b->g, name);
+	return b->bound[s->number] || is_list_attribute(b->g, s);
 }
 
-static bool has_pack(const ast_tensor *t, const char *name)
+static bool has_pack(const ast_tensor *t, const ast_symbol *pack)
 {
 	for (int i = 0; i < t->ndims; i++)
 		if (t->dims[i]->kind == AST_PACK &&
 		    t->dims[i]->pack->kind == PACK_ALL &&
-		    t->dims[i]->pack->name == name)
+		    t->dims[i]->pack->symbol == pack)
 			return true;
 	return false;
 }
 
 /* Whether parameters that are broadcast into a pack say what it is: all of them
  * do, unless one of the operator's parameters has the pack itself. */
-static bool broadcast_binds(const signature *s, const char *pack)
+static bool broadcast_binds(const signature *s, const ast_symbol *pack)
 {
 	for (int i = s->nadjoints; i < s->n; i++)
 		if (has_pack(&s->params[i], pack) &&
@@ -116,31 +125,40 @@ static bool broadcast_binds(const signature *s, const char *pack)
 	return true;
 }
 
-/* Adds the names that t binds; returns whether any of them is new. */
+static bool bind_symbol(bindings *b, const ast_symbol *s)
+{
+	bool before = is_bound(b, s);
+	b->bound[s->number] = true;
+	return !before;
+}
+
+/* Adds the symbols that t binds; returns whether any of them is new. */
 static bool bind(bindings *b, const ast_tensor *t)
 {
-	const char *open = NULL;
-	int nopen = 0, before = b->names.n;
+	const ast_symbol *open = NULL;
+	bool any = false;
+	int nopen = 0;
 	for (int i = 0; i < t->ndims; i++) {
 		const ast_expr *d = t->dims[i];
-		if (d->kind == AST_NAME && !is_bound(b, d->name))
-			vec_push(b->g->t.a, &b->names, d->name);
-		if (d->kind != AST_PACK || !d->pack->name ||
-		    is_bound(b, d->pack->name))
+		if (d->kind == AST_NAME)
+			any |= bind_symbol(b, d->symbol);
+		if (d->kind != AST_PACK || !d->pack->symbol ||
+		    is_bound(b, d->pack->symbol))
 			continue;
 		nopen++;
-		open = d->pack->kind == PACK_ALL ? d->pack->name : open;
+		open = d->pack->kind == PACK_ALL ? d->pack->symbol : open;
 	}
 	if (t->broadcast && open && !broadcast_binds(b->s, open))
 		open = NULL;
 	if (nopen == 1 && open)
-		vec_push(b->g->t.a, &b->names, open);
-	return b->names.n > before;
+		any |= bind_symbol(b, open);
+	return any;
 }
 
 static bindings bind_all(grad_op *g, const signature *s)
 {
-	bindings b = {.g = g, .s = s};
+	bindings b = {.g = g, .s = s,
+		      .bound = ARENA_ARRAY(g->t.a, bool, g->symbols.n)};
 	for (bool more = true; more;) {
 		more = false;
 		for (int i = 0; i < s->n; i++)
@@ -157,18 +175,19 @@ static bool can_drop(grad_op *g, signature *s, int p, const ast_op *op)
 	s->kept[p] = false;
 	bindings without = bind_all(g, s);
 	s->kept[p] = true;
-	if (is_used(s, op, p, s->params[p].name))
+	if (is_used(s, op, p, s->symbols[p]))
 		return false;
-	for (int i = 0; i < with.names.n; i++)
-		if (!is_bound(&without, with.names.at[i]) &&
-		    is_used(s, op, p, with.names.at[i]))
+	for (int i = 0; i < g->symbols.n; i++)
+		if (with.bound[i] && !is_bound(&without, g->symbols.at[i]) &&
+		    is_used(s, op, p, g->symbols.at[i]))
 			return false;
 	return true;
 }
 
 /* ---- the head ---------------------------------------------------------- */
 
-void grad_make_signature(grad_op *g, int input, ast_op *op)
+void grad_make_signature(grad_op *g, int input, ast_op *op, int *params,
+			 int *attrs)
 {
 	const ast_op *of = g->op;
 	signature s = all_parameters(g, input);
@@ -176,12 +195,16 @@ void grad_make_signature(grad_op *g, int input, ast_op *op)
 		s.kept[i] = !can_drop(g, &s, i, op);
 	op->params = ARENA_ARRAY(g->t.a, ast_tensor, s.n + 1);
 	for (int i = 0; i < s.n; i++)
-		if (s.kept[i])
+		if (s.kept[i]) {
+			params[op->nparams] = s.of[i];
 			op->params[op->nparams++] = s.params[i];
+		}
 	op->attrs = ARENA_ARRAY(g->t.a, ast_attr, of->nattrs + 1);
 	for (int i = 0; i < of->nattrs; i++)
-		if (is_used(&s, op, -1, of->attrs[i].name))
+		if (is_used(&s, op, -1, of->symbols[of->nparams + i])) {
+			attrs[op->nattrs] = i;
 			op->attrs[op->nattrs++] = of->attrs[i];
+		}
 	op->nresults = 1;
 	op->results = ARENA_COPY(g->t.a, &s.result, 1);
 }

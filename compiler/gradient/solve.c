@@ -10,16 +10,15 @@ ast_expr *solver_and(solver *s, ast_expr *x, ast_expr *y)
 
 /* ---- equations --------------------------------------------------------- */
 
-/* Whether e is coef * name + rest, where neither has the name and coef no
- * unknown. */
-static bool is_linear(solver *s, ast_expr *e, const char *name, ast_expr **coef,
-		      ast_expr **rest)
+/* Whether e is coef * v + rest, where neither has v and coef no unknown. */
+static bool is_linear(solver *s, ast_expr *e, const ast_symbol *v,
+		      ast_expr **coef, ast_expr **rest)
 {
 	trees *t = s->t;
 	ast_expr *c, *r;
 	*coef = tree_int(t, 0);
 	*rest = e;
-	if (!tree_mentions(e, name))
+	if (!tree_mentions(e, v))
 		return true;
 	if (e->kind == AST_NAME) {
 		*coef = tree_int(t, 1);
@@ -27,7 +26,7 @@ static bool is_linear(solver *s, ast_expr *e, const char *name, ast_expr **coef,
 		return true;
 	}
 	if (e->kind == AST_UNARY && e->op == OP_NEG) {
-		if (!is_linear(s, e->args[0], name, &c, &r))
+		if (!is_linear(s, e->args[0], v, &c, &r))
 			return false;
 		*coef = tree_neg(t, c);
 		*rest = tree_neg(t, r);
@@ -37,8 +36,7 @@ static bool is_linear(solver *s, ast_expr *e, const char *name, ast_expr **coef,
 		return false;
 	ast_expr *x = e->args[0], *y = e->args[1], *d, *q;
 	if (e->op == OP_ADD || e->op == OP_SUB) {
-		if (!is_linear(s, x, name, &c, &r) ||
-		    !is_linear(s, y, name, &d, &q))
+		if (!is_linear(s, x, v, &c, &r) || !is_linear(s, y, v, &d, &q))
 			return false;
 		*coef = tree_binary(t, e->op, c, d);
 		*rest = tree_binary(t, e->op, r, q);
@@ -46,12 +44,12 @@ static bool is_linear(solver *s, ast_expr *e, const char *name, ast_expr **coef,
 	}
 	if (e->op != OP_MUL)
 		return false;
-	if (tree_mentions(y, name)) {
+	if (tree_mentions(y, v)) {
 		x = e->args[1];
 		y = e->args[0];
 	}
-	if (tree_mentions(y, name) || solver_has_unknown(s, y) ||
-	    !is_linear(s, x, name, &c, &r))
+	if (tree_mentions(y, v) || solver_has_unknown(s, y) ||
+	    !is_linear(s, x, v, &c, &r))
 		return false;
 	*coef = tree_mul(t, y, c);
 	*rest = tree_mul(t, y, r);
@@ -67,7 +65,7 @@ static bool solve_radix(solver *s, equation e)
 		unknown *u = &s->unknowns.at[i];
 		ast_expr *coef, *rest, *a;
 		if (u->by || u->v.pack ||
-		    !is_linear(s, e.lhs, u->v.name, &coef, &rest) ||
+		    !is_linear(s, e.lhs, u->v.symbol, &coef, &rest) ||
 		    !tree_is_int(coef, 1) || rest->kind != AST_BINARY ||
 		    rest->op != OP_MUL)
 			continue;
@@ -96,15 +94,16 @@ static bool solve_quotient(solver *s, equation e)
 	    e.lhs->args[0]->kind != AST_NAME ||
 	    solver_has_unknown(s, e.lhs->args[1]))
 		return false;
-	unknown *u = solver_find(s, e.lhs->args[0]->name);
+	unknown *u = solver_find(s, e.lhs->args[0]->symbol);
 	if (!u)
 		return false;
 	unknown part = {.own = u->own, .v = u->v};
-	part.v.name = grad_new_variable(s->g, u->own);
+	part.v.name = u->own->name;
+	solver_rename(s, &part.v);
 	part.v.extent = e.lhs->args[1];
 	solver_settle(s, u,
 		      tree_add(t, tree_mul(t, e.rhs, e.lhs->args[1]),
-			       tree_name(t, part.v.name)),
+			       tree_use(t, part.v.symbol)),
 		      false);
 	vec_push(t->a, &s->unknowns, part);
 	return true;
@@ -156,7 +155,7 @@ static bool solve_linear(solver *s, equation e)
 	for (int i = 0; i < s->unknowns.n; i++) {
 		unknown *u = &s->unknowns.at[i];
 		if (u->by || u->v.pack ||
-		    !is_linear(s, e.lhs, u->v.name, &c, &r) ||
+		    !is_linear(s, e.lhs, u->v.symbol, &c, &r) ||
 		    preference(s, u, c) <=
 			    (best ? preference(s, best, coef) : 0))
 			continue;
@@ -233,7 +232,7 @@ static bool settle_given(solver *s, const ast_expr *e)
 	for (int i = 0; equal && i < 2; i++) {
 		ast_expr *x = e->args[i], *y = e->args[1 - i];
 		unknown *u =
-			x->kind == AST_NAME ? solver_find(s, x->name) : NULL;
+			x->kind == AST_NAME ? solver_find(s, x->symbol) : NULL;
 		if (!u || solver_has_unknown(s, y) || grad_has_read(s->g, y))
 			continue;
 		solver_settle(s, u, y, false);

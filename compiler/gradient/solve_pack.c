@@ -7,7 +7,7 @@
 static ast_pack *rest_of(solver *s, const ast_pack *all, const ast_pack *part)
 {
 	ast_pack rest = *part;
-	if (all->kind != PACK_ALL || all->name != part->name)
+	if (all->kind != PACK_ALL || all->symbol != part->symbol)
 		return NULL;
 	if (part->kind == PACK_MINUS)
 		rest.kind = PACK_AND;
@@ -19,12 +19,12 @@ static ast_pack *rest_of(solver *s, const ast_pack *all, const ast_pack *part)
 }
 
 /* Whether the stage's variables of a pack are all of it: ..d, or two halves. */
-static bool binds_all(const solver *s, const char *pack)
+static bool binds_all(const solver *s, const ast_symbol *pack)
 {
 	const ast_pack *half = NULL;
 	for (int i = 0; i < s->unknowns.n; i++) {
 		const ast_pack *p = s->unknowns.at[i].v.pack;
-		if (!p || p->name != pack || s->unknowns.at[i].by)
+		if (!p || p->symbol != pack || s->unknowns.at[i].by)
 			continue;
 		if (p->kind == PACK_ALL)
 			return true;
@@ -42,11 +42,11 @@ static bool binds_all(const solver *s, const char *pack)
 static bool settle_list(solver *s, const ast_pack *p)
 {
 	unknown rest = {.v = {.pack = ARENA_COPY(s->t->a, p, 1)}};
-	if (!binds_all(s, p->name))
+	if (!binds_all(s, p->symbol))
 		return false;
 	for (int i = 0; i < s->unknowns.n; i++) {
 		unknown *u = &s->unknowns.at[i];
-		if (!u->by && u->v.pack && u->v.pack->name == p->name)
+		if (!u->by && u->v.pack && u->v.pack->symbol == p->symbol)
 			u->by = tree_pack(s->t, u->v.pack);
 	}
 	rest.v.pack->kind = PACK_MINUS;
@@ -59,7 +59,7 @@ bool solver_settle_pack(solver *s, const ast_pack *p)
 	bool whole = p->kind == PACK_ALL, found = false;
 	for (int i = 0; i < s->unknowns.n; i++) {
 		unknown *u = &s->unknowns.at[i];
-		if (u->by || !u->v.pack || u->v.pack->name != p->name)
+		if (u->by || !u->v.pack || u->v.pack->symbol != p->symbol)
 			continue;
 		if (tree_same_pack(u->v.pack, p) || whole) {
 			u->by = tree_pack(s->t, p);
@@ -79,10 +79,11 @@ bool solver_settle_broadcast(solver *s, const grad_tensor *x, const ast_pack *p)
 {
 	ast_pack missing = {.kind = PACK_MINUS,
 			    .name = p->name,
-			    .sel = tree_name(s->t, x->name)};
+			    .symbol = p->symbol,
+			    .sel = tree_use(s->t, x->symbol)};
 	for (int i = 0; i < s->unknowns.n; i++) {
 		unknown *u = &s->unknowns.at[i];
-		if (u->by || !u->v.pack || u->v.pack->name != p->name)
+		if (u->by || !u->v.pack || u->v.pack->symbol != p->symbol)
 			continue;
 		if (u->v.pack->kind != PACK_ALL || p->kind != PACK_ALL)
 			return false;

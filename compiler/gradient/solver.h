@@ -10,7 +10,7 @@
  * the derivative. */
 typedef struct unknown {
 	ast_var v;
-	const char *own; /* the name in the stage; v.name is unique */
+	const ast_symbol *own; /* the stage's; that of v is new */
 	bool of_result;
 	ast_expr *by;  /* NULL: not known */
 	bool in_range; /* by is always within the extent */
@@ -43,7 +43,10 @@ ast_expr *solver_and(solver *s, ast_expr *x, ast_expr *y);
 
 void solver_add_unknowns(solver *s, const ast_var *vars, int n, bool of_result);
 
-/* e in the names of the unknowns. */
+/* Gives a variable a symbol of its own. */
+void solver_rename(solver *s, ast_var *v);
+
+/* e in the symbols of the unknowns. */
 ast_expr *solver_in_unknowns(solver *s, ast_expr *e);
 
 /* e, in these, with the known ones substituted; NULL stays NULL. */
@@ -54,8 +57,8 @@ ast_expr *solver_spell_ravels(solver *s, ast_expr *e);
 
 bool solver_has_unknown(const solver *s, const ast_expr *e);
 
-/* The one of that name that is not known yet; NULL for none. */
-unknown *solver_find(solver *s, const char *name);
+/* The one of that symbol that is not known yet; NULL for none. */
+unknown *solver_find(solver *s, const ast_symbol *v);
 
 /* Sets the value of an unknown; those that were known before are kept free of
  * it.  in_range: it is within the extent wherever the element is. */

@@ -12,149 +12,11 @@ static void give_up(grad_op *g, const char *because)
 		g->because = because;
 }
 
-/* ---- names ------------------------------------------------------------- */
-
-int grad_find_tensor(const grad_op *g, const char *name)
-{
-	for (int i = 0; i < g->tensors.n; i++)
-		if (g->tensors.at[i].name == name)
-			return i;
-	return -1;
-}
-
-static bool expr_uses(const ast_expr *e, const char *name)
-{
-	if (e->name == name || (e->pack && e->pack->name == name))
-		return true;
-	for (int i = 0; i < e->nvars; i++)
-		if (e->vars[i].name == name)
-			return true;
-	for (int i = 0; i < e->nargs; i++)
-		if (expr_uses(e->args[i], name))
-			return true;
-	return false;
-}
-
-static bool list_uses(const ast_tensor *list, int n, const char *name)
-{
-	for (int i = 0; i < n; i++) {
-		if (list[i].name == name)
-			return true;
-		for (int d = 0; d < list[i].ndims; d++)
-			if (expr_uses(list[i].dims[d], name))
-				return true;
-	}
-	return false;
-}
-
-bool grad_is_global(const grad_op *g, const char *name)
-{
-	const ast_op *op = g->op;
-	if (list_uses(op->params, op->nparams, name) ||
-	    list_uses(op->results, op->nresults, name) ||
-	    grad_find_tensor(g, name) >= 0 ||
-	    ast_find_attr(op->attrs, op->nattrs, name) >= 0)
-		return true;
-	for (int i = 0; i < g->taken.n; i++)
-		if (g->taken.at[i] == name)
-			return true;
-	for (int i = 0; i < op->nlets; i++)
-		for (int j = 0; j < op->lets[i].nnames; j++)
-			if (op->lets[i].names[j] == name)
-				return true;
-	return false;
-}
-
-static bool is_used(const grad_op *g, const char *name)
-{
-	const ast_op *op = g->op;
-	if (dsl_is_word(name))
-		return true;
-	for (int i = 0; i < g->renamed.n; i++)
-		if (g->renamed.at[i] == name)
-			return true;
-	for (int i = 0; i < op->nlets; i++)
-		if (expr_uses(op->lets[i].value, name))
-			return true;
-	for (int i = 0; i < op->nbodies; i++)
-		if (expr_uses(op->bodies[i], name))
-			return true;
-	return grad_is_global(g, name);
-}
-
-static const char *unused_name(const grad_op *g, const char *stem)
-{
-	const char *name = intern(g->t.names, stem);
-	for (int i = 2; is_used(g, name); i++)
-		name = intern(g->t.names,
-			      arena_printf(g->t.a, "%s%d", stem, i));
-	return name;
-}
-
-const char *grad_fresh(grad_op *g, const char *stem)
-{
-	const char *name = unused_name(g, stem);
-	vec_push(g->t.a, &g->taken, name);
-	return name;
-}
-
-/* "?3:i": no name of a text has these characters. */
-const char *grad_new_variable(grad_op *g, const char *stem)
-{
-	return intern(g->t.names,
-		      arena_printf(g->t.a, "?%d:%s", g->nmade++, stem));
-}
-
-bool grad_is_made(const char *name)
-{
-	return *name == '?';
-}
-
-const char *grad_stem(const char *made)
-{
-	return strchr(made, ':') + 1;
-}
-
-const char *grad_adjoint_name(grad_op *g, int tensor)
-{
-	while (g->adjoints.n <= tensor)
-		vec_push(g->t.a, &g->adjoints, NULL);
-	if (!g->adjoints.at[tensor])
-		g->adjoints.at[tensor] = grad_fresh(
-			g, arena_printf(g->t.a, "d%s",
-					g->tensors.at[tensor].name));
-	return g->adjoints.at[tensor];
-}
-
-bool grad_is_tensor(const grad_op *g, const char *name)
-{
-	for (int i = 0; i < g->adjoints.n; i++)
-		if (g->adjoints.at[i] == name)
-			return true;
-	return grad_find_tensor(g, name) >= 0;
-}
-
-bool grad_is_read(const grad_op *g, const ast_expr *e)
-{
-	return e->kind == AST_INDEX && e->args[0]->kind == AST_NAME &&
-	       grad_is_tensor(g, e->args[0]->name);
-}
-
-bool grad_has_read(const grad_op *g, const ast_expr *e)
-{
-	if (grad_is_read(g, e))
-		return true;
-	for (int i = 0; i < e->nargs; i++)
-		if (grad_has_read(g, e->args[i]))
-			return true;
-	return false;
-}
-
 void grad_items(grad_op *g, const ast_var *vars, int n, ast_expr **items)
 {
 	for (int i = 0; i < n; i++)
 		items[i] = vars[i].pack ? tree_pack(&g->t, vars[i].pack)
-					: tree_name(&g->t, vars[i].name);
+					: tree_use(&g->t, vars[i].symbol);
 }
 
 /* ---- extents ----------------------------------------------------------- */
@@ -176,36 +38,22 @@ static ast_expr *dim_beside(ast_expr *const *items, int n, int i,
 
 ast_expr *grad_read_size(const grad_op *g, const ast_expr *read, int i)
 {
-	const char *name = read->args[0]->name;
-	int t = grad_find_tensor(g, name);
-	for (int j = 0; t < 0 && j < g->adjoints.n; j++)
-		t = g->adjoints.at[j] == name ? j : -1;
+	int t = grad_tensor_like(g, read->args[0]);
 	return t < 0 ? NULL
 		     : dim_beside(read->args + 1, read->nargs - 1, i - 1,
 				  g->tensors.at[t].dims,
 				  g->tensors.at[t].ndims);
 }
 
-static bool binds(const ast_expr *lambda, const char *name)
+ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e,
+			    const ast_symbol *v)
 {
-	for (int i = 0; i < lambda->nvars; i++)
-		if (lambda->vars[i].name == name)
-			return true;
-	return false;
-}
-
-ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v)
-{
-	if (binds(e, v)) /* another one of that name */
-		return NULL;
 	bool guarded = e->kind == AST_GUARD;
 	if (guarded) /* what its indices read is read without it */
 		e = e->args[0];
-	bool read = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME;
-	int t = read && !guarded ? grad_find_tensor(g, e->args[0]->name) : -1;
-	for (int i = 1; t >= 0 && i < e->nargs; i++) {
-		bool itself = e->args[i]->kind == AST_NAME &&
-			      e->args[i]->name == v;
+	bool read = grad_read_of(g, e) >= 0 && !guarded;
+	for (int i = 1; read && i < e->nargs; i++) {
+		bool itself = e->args[i]->symbol == v;
 		ast_expr *dim = itself ? grad_read_size(g, e, i) : NULL;
 		if (dim)
 			return dim;
@@ -218,18 +66,15 @@ ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v)
 	return NULL;
 }
 
-bool grad_agree_on_size(const grad_op *g, const ast_expr *e, const char *v,
-			const ast_expr *size)
+bool grad_agree_on_size(const grad_op *g, const ast_expr *e,
+			const ast_symbol *v, const ast_expr *size)
 {
-	if (binds(e, v))
-		return true;
 	bool guarded = e->kind == AST_GUARD;
 	if (guarded)
 		e = e->args[0];
-	bool read = e->kind == AST_INDEX && e->args[0]->kind == AST_NAME;
-	for (int i = 1; read && !guarded && i < e->nargs; i++) {
-		bool itself = e->args[i]->kind == AST_NAME &&
-			      e->args[i]->name == v;
+	bool read = e->kind == AST_INDEX && !guarded;
+	for (int i = 1; read && i < e->nargs; i++) {
+		bool itself = e->args[i]->symbol == v;
 		ast_expr *dim = itself ? grad_read_size(g, e, i) : NULL;
 		if (dim && !tree_same(dim, size))
 			return false;
@@ -262,7 +107,6 @@ static ast_var *extended(grad_op *g, const ast_expr *lambda,
 {
 	ast_var *vars = ARENA_COPY(g->t.a, lambda->vars, lambda->nvars);
 	for (int i = 0; i < lambda->nvars; i++) {
-		vars[i].symbol = NULL;
 		vars[i].at = NOWHERE;
 		if (vars[i].pack)
 			continue;
@@ -296,9 +140,16 @@ static etype stage_type(const grad_op *g, const grad_stage *s)
 	return grad_type(g, s->body);
 }
 
-int grad_add_stage(grad_op *g, const char *name, grad_stage s)
+int grad_add_tensor(grad_op *g, grad_tensor t)
 {
-	grad_tensor t = {.name = name,
+	g->tensor_of.at[t.symbol->number] = g->tensors.n;
+	vec_push(g->t.a, &g->tensors, t);
+	return g->tensors.n - 1;
+}
+
+int grad_add_stage(grad_op *g, const ast_symbol *computed, grad_stage s)
+{
+	grad_tensor t = {.symbol = computed,
 			 .ndims = s.nvars,
 			 .dims = ARENA_ARRAY(g->t.a, ast_expr *, s.nvars + 1),
 			 .type = stage_type(g, &s),
@@ -307,8 +158,13 @@ int grad_add_stage(grad_op *g, const char *name, grad_stage s)
 	for (int i = 0; i < s.nvars; i++)
 		t.dims[i] = s.vars[i].pack ? tree_pack(&g->t, s.vars[i].pack)
 					   : s.vars[i].extent;
-	s.tensor = g->tensors.n;
-	vec_push(g->t.a, &g->tensors, t);
+	s.tensor = g->tensor_of.at[computed->number];
+	if (s.tensor == NO_TENSOR) {
+		s.tensor = grad_add_tensor(g, t);
+	} else { /* a result of the operator, whose type is declared */
+		g->tensors.at[s.tensor].ndims = t.ndims;
+		g->tensors.at[s.tensor].dims = t.dims;
+	}
 	vec_push(g->t.a, &g->stages, ARENA_COPY(g->t.a, &s, 1));
 	return s.tensor;
 }
@@ -332,12 +188,7 @@ static bool is_in_scope(const scope *s, const char *name)
 /* Whether a name alone reads a tensor without dimensions. */
 static bool is_bare_read(const scope *s, const ast_expr *e)
 {
-	if (e->kind != AST_NAME || e->type)
-		return false;
-	for (int i = 0; i < s->names.n; i++)
-		if (s->names.at[i] == e->name)
-			return false;
-	return grad_find_tensor(s->g, e->name) >= 0;
+	return !e->type && grad_tensor_of(s->g, e) >= 0;
 }
 
 static ast_expr *unhidden(void *arg, const ast_expr *e);
@@ -348,24 +199,22 @@ static ast_expr *indexed(scope *s, const ast_expr *e)
 {
 	trees *t = &s->g->t;
 	if (is_bare_read(s, e))
-		return tree_index(t, tree_name(t, e->name), 0, NULL);
+		return tree_index(t, tree_use(t, e->symbol), 0, NULL);
 	ast_expr *x = tree_with(t, e, unhidden, s);
 	if (e->kind == AST_INDEX && is_bare_read(s, e->args[0]))
-		x->args[0] = tree_name(t, e->args[0]->name);
+		x->args[0] = tree_use(t, e->args[0]->symbol);
 	return x;
 }
 
-/* Gives a variable that hides a name another one: of a lambda's body it is the
- * symbol's uses that change, not those of the name that is hidden, which an
- * extent may need. */
+/* Gives a variable that hides a name another one: what is read under it may be
+ * put where the name that it hid is needed. */
 static const ast_expr *rename_variable(grad_op *g, ast_var *v,
-				       const ast_symbol *symbol,
 				       const ast_expr *body)
 {
-	v->name = unused_name(g, v->name);
-	vec_push(g->t.a, &g->renamed, v->name);
-	return tree_replace_symbol(&g->t, body, symbol,
-				   tree_name(&g->t, v->name));
+	const ast_symbol *before = v->symbol;
+	v->symbol = grad_renamed(g, v->name);
+	v->name = v->symbol->name;
+	return tree_replace(&g->t, body, before, tree_use(&g->t, v->symbol));
 }
 
 static ast_expr *unhidden_lambda(scope *s, const ast_expr *e)
@@ -377,8 +226,7 @@ static ast_expr *unhidden_lambda(scope *s, const ast_expr *e)
 	const ast_expr *body = e->args[0];
 	for (int i = 0; i < e->nvars; i++)
 		if (!vars[i].pack && is_in_scope(s, vars[i].name))
-			body = rename_variable(g, &vars[i], e->vars[i].symbol,
-					       body);
+			body = rename_variable(g, &vars[i], body);
 	for (int i = 0; i < e->nvars; i++)
 		if (!vars[i].pack)
 			vec_push(g->t.a, &s->names, vars[i].name);
@@ -406,17 +254,24 @@ static ast_expr *unhidden(void *arg, const ast_expr *e)
 	return x;
 }
 
+/* e with constants in place of their names. */
+static ast_expr *without_constants(grad_op *g, const ast_expr *e)
+{
+	ast_expr *x = tree_map(&g->t, e, NULL, NULL);
+	for (int i = g->constants.n - 1; i >= 0; i--)
+		x = tree_replace(&g->t, x, g->constants.at[i].symbol,
+				 g->constants.at[i].value);
+	return x;
+}
+
 /* The lambda of a let, or of the result that is given. */
-static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
-		      const ast_tensor *result)
+static void add_lambda(grad_op *g, const ast_symbol *computed,
+		       const ast_expr *lambda, const ast_tensor *result)
 {
 	scope global = {.g = g, .dims = result ? result->dims : NULL};
-	global.type = result ? grad_declared_type(result)
+	global.type = result ? grad_declared_type(result, computed)
 			     : (etype){.kind = TY_SHARED};
-	lambda = unhidden(&global, lambda);
-	for (int i = 0; i < g->constants.n; i++)
-		lambda = tree_replace(&g->t, lambda, g->constants.at[i].name,
-				      g->constants.at[i].value);
+	lambda = without_constants(g, unhidden(&global, lambda));
 	const ast_expr *e = lambda->args[0];
 	grad_stage s = {.nvars = lambda->nvars,
 			.vars = grad_lambda_vars(g, lambda)};
@@ -427,7 +282,7 @@ static int add_lambda(grad_op *g, const char *name, const ast_expr *lambda,
 		e = e->args[0]->args[0];
 	}
 	s.body = grad_hoist(g, e, &s);
-	return grad_add_stage(g, name, s);
+	grad_add_stage(g, computed, s);
 }
 
 /* ---- the whole --------------------------------------------------------- */
@@ -442,14 +297,30 @@ static void add_parameters(grad_op *g)
 {
 	for (int i = 0; i < g->op->nparams; i++) {
 		const ast_tensor *p = &g->op->params[i];
-		grad_tensor t = {.name = p->name,
+		const ast_symbol *s = g->symbols.at[i];
+		grad_tensor t = {.symbol = s,
 				 .ndims = p->ndims,
 				 .dims = p->dims,
 				 .broadcast = p->broadcast,
-				 .type = grad_declared_type(p),
+				 .type = grad_declared_type(p, s),
 				 .smooth = grad_has_floats(p),
 				 .param = i};
-		vec_push(g->t.a, &g->tensors, t);
+		grad_add_tensor(g, t);
+	}
+}
+
+/* Their dimensions are those of the stages that compute them. */
+static void add_results(grad_op *g)
+{
+	g->results = ARENA_ARRAY(g->t.a, int, g->op->nresults);
+	for (int i = 0; i < g->op->nresults; i++) {
+		const ast_tensor *r = &g->op->results[i];
+		const ast_symbol *s = grad_result(g, i);
+		grad_tensor t = {.symbol = s,
+				 .type = grad_declared_type(r, s),
+				 .smooth = grad_has_floats(r),
+				 .param = -1};
+		g->results[i] = grad_add_tensor(g, t);
 	}
 }
 
@@ -457,38 +328,37 @@ static void add_let(grad_op *g, const ast_let *let)
 {
 	const ast_expr *e = let->value;
 	if (e->kind == AST_LAMBDA)
-		add_lambda(g, let->names[0], e, NULL);
+		add_lambda(g, let->symbols[0], e, NULL);
 	else if (ast_op_of(e))
-		grad_add_call(g, let->names, let->nnames, e);
+		grad_add_call(g, let->symbols, let->nnames, e);
 	else
 		vec_push(g->t.a, &g->constants,
-			 ((grad_constant){let->names[0],
-					  tree_map(&g->t, e, NULL, NULL)}));
+			 ((grad_constant){let->symbols[0],
+					  without_constants(g, e)}));
+}
+
+static bool is_tensor(const ast_symbol *s)
+{
+	return s && s->kind == SYMBOL_TENSOR;
 }
 
 /* Whether a pack is that of a broadcast parameter's own dimensions, or is
  * divided by them: what reads by these has no inverse, as a read of ..b under
  * ..d cannot be said. */
-static bool is_own_pack(const ast_op *op, const ast_pack *p)
+static bool is_own_pack(const ast_pack *p)
 {
-	for (int i = 0; i < op->nparams; i++)
-		if (op->params[i].broadcast &&
-		    (p->name == op->params[i].name ||
-		     (p->sel && p->sel->kind == AST_NAME &&
-		      p->sel->name == op->params[i].name)))
-			return true;
-	return false;
+	return is_tensor(p->symbol) || (p->sel && is_tensor(p->sel->symbol));
 }
 
-static bool has_own_pack(const ast_op *op, const ast_expr *e)
+static bool has_own_pack(const ast_expr *e)
 {
-	if (e->pack && is_own_pack(op, e->pack))
+	if (e->pack && is_own_pack(e->pack))
 		return true;
 	for (int i = 0; i < e->nvars; i++)
-		if (e->vars[i].pack && is_own_pack(op, e->vars[i].pack))
+		if (e->vars[i].pack && is_own_pack(e->vars[i].pack))
 			return true;
 	for (int i = 0; i < e->nargs; i++)
-		if (has_own_pack(op, e->args[i]))
+		if (has_own_pack(e->args[i]))
 			return true;
 	return false;
 }
@@ -496,10 +366,10 @@ static bool has_own_pack(const ast_op *op, const ast_expr *e)
 static bool uses_own_packs(const ast_op *op)
 {
 	for (int i = 0; i < op->nlets; i++)
-		if (has_own_pack(op, op->lets[i].value))
+		if (has_own_pack(op->lets[i].value))
 			return true;
 	for (int i = 0; i < op->nbodies; i++)
-		if (has_own_pack(op, op->bodies[i]))
+		if (has_own_pack(op->bodies[i]))
 			return true;
 	return false;
 }
@@ -510,7 +380,7 @@ typedef struct pack_scope {
 	const ast_pack *pack;
 } pack_scope;
 
-/* Whether two packs divide the dimensions of one name between them, as
+/* Whether two packs divide the dimensions of one pack between them, as
  * ..(d \ sel) and ..(d & sel), or d[sel], do. */
 static bool divide_dims(const ast_pack *x, const ast_pack *y)
 {
@@ -527,7 +397,7 @@ static bool divide_dims(const ast_pack *x, const ast_pack *y)
 static bool is_hidden(const pack_scope *around, const ast_pack *by)
 {
 	for (; around; around = around->around)
-		if (around->pack->name == by->name &&
+		if (around->pack->symbol == by->symbol &&
 		    !divide_dims(around->pack, by))
 			return true;
 	return false;
@@ -575,20 +445,19 @@ void grad_stages(grad_op *g)
 			   "around it runs over");
 		return;
 	}
+	for (int i = 0; i < op->nsymbols; i++)
+		grad_add_symbol(g, op->symbols[i]);
 	add_parameters(g);
+	add_results(g);
 	for (int i = 0; i < op->nlets; i++)
 		add_let(g, &op->lets[i]);
-	g->results = ARENA_ARRAY(g->t.a, int, op->nresults);
 	for (int i = 0; i < op->nresults && !g->because; i++) {
 		if (op->results[i].ndims != op->bodies[i]->nvars) {
 			give_up(g, "a result's lambda has other variables than "
 				   "the result has dimensions");
 			return;
 		}
-		g->results[i] = add_lambda(g, op->results[i].name,
-					   op->bodies[i], &op->results[i]);
-		grad_tensor *t = &g->tensors.at[g->results[i]];
-		t->smooth = grad_has_floats(&op->results[i]);
-		t->type = grad_declared_type(&op->results[i]);
+		add_lambda(g, g->tensors.at[g->results[i]].symbol,
+			   op->bodies[i], &op->results[i]);
 	}
 }

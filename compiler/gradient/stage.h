@@ -3,13 +3,15 @@
 #ifndef TDL_COMPILER_GRADIENT_STAGE_H
 #define TDL_COMPILER_GRADIENT_STAGE_H
 
+#include <limits.h>
+
 #include "base/vec.h"
 #include "compiler/gradient/tree.h"
 #include "dsl/dsl.h"
 #include "dsl/element_type.h"
 
 typedef struct grad_tensor {
-	const char *name;
+	const ast_symbol *symbol;
 	int ndims;
 	ast_expr **dims; /* sizes, or AST_PACK */
 	etype type;	 /* of its elements */
@@ -29,27 +31,33 @@ typedef struct grad_stage {
 	/* Of a call, whose results are tensors `tensor` and those behind it;
 	 * the rest is NULL. */
 	const ast_op *callee;
-	ast_expr *call; /* its arguments are names of tensors */
+	ast_expr *call; /* its arguments are tensors */
 } grad_stage;
 
 /* let c = 1.5 */
 typedef struct grad_constant {
-	const char *name;
+	const ast_symbol *symbol;
 	ast_expr *value;
 } grad_constant;
+
+enum { NO_TENSOR = INT_MAX };
 
 typedef struct grad_op {
 	trees t;
 	tdl_modules *modules;
 	const ast_op *op;
 	VEC(grad_tensor) tensors; /* parameters first */
+	VEC(const ast_symbol *) symbols; /* of op, then those that are made */
+	VEC(int) tensor_of; /* by symbol: a tensor, ~t for the derivative by
+			       tensor t, NO_TENSOR for others */
 	VEC(grad_stage *) stages; /* results last, in order */
 	VEC(grad_constant) constants;
 	int *results;		  /* tensors, as many as the operator has */
 	VEC(const char *) taken;  /* names that were made */
 	VEC(const char *) renamed; /* those of variables that hid a name */
 	int nmade;		  /* variables that were made */
-	VEC(const char *) adjoints; /* of tensors, by number; NULL: not yet */
+	VEC(const ast_symbol *) adjoints; /* the derivatives by tensors, by
+					     number; NULL: not yet */
 	const bool *varying; /* by tensor: it follows from a parameter of
 				floats */
 	const char *because; /* why it has no stages; NULL where it has */
@@ -58,9 +66,12 @@ typedef struct grad_op {
 /* The stages of op.  If they are not found, because is set. */
 void grad_stages(grad_op *g);
 
-/* Adds a stage; its result gets the name and the extents of its variables.
- * Returns the tensor. */
-int grad_add_stage(grad_op *g, const char *name, grad_stage s);
+/* Adds a tensor; returns its number. */
+int grad_add_tensor(grad_op *g, grad_tensor t);
+
+/* Adds a stage, which computes the tensor of that symbol; that has the extents
+ * of its variables.  Returns the tensor. */
+int grad_add_stage(grad_op *g, const ast_symbol *computed, grad_stage s);
 
 /* The variables of a lambda, all of which need an extent. */
 ast_var *grad_lambda_vars(grad_op *g, const ast_expr *lambda);
@@ -100,8 +111,9 @@ ast_expr *grad_typed_reduction(grad_op *g, ast_expr *e, etype type);
 /* Whether it has one: it is no constant, which takes that of what it meets. */
 bool grad_has_type(const grad_op *g, const ast_expr *e);
 
-/* The type of a parameter or result, and of what is written in a conversion. */
-etype grad_declared_type(const ast_tensor *t);
+/* The type of a parameter or result, whose symbol is s, and of what is written
+ * in a conversion. */
+etype grad_declared_type(const ast_tensor *t, const ast_symbol *s);
 etype grad_said_type(const grad_op *g, const ast_type *t);
 
 /* Whether an expression has floats, whatever the types that are left open. */
@@ -114,42 +126,64 @@ ast_expr *grad_cast(grad_op *g, ast_expr *e, etype type);
  * say that. */
 ast_expr *grad_divided_by_none(grad_op *g, ast_expr *e);
 
-/* The tensor of that name; -1 for none. */
-int grad_find_tensor(const grad_op *g, const char *name);
+/* ---- symbols (symbols.c) ------------------------------------------------ */
+
+/* Adds one of the operator, in the order of their numbers. */
+void grad_add_symbol(grad_op *g, const ast_symbol *s);
+
+/* The tensor that an expression is a use of; -1 for none. */
+int grad_tensor_of(const grad_op *g, const ast_expr *e);
+
+/* The same, or the tensor by which it is the derivative: either has that one's
+ * dimensions and type. */
+int grad_tensor_like(const grad_op *g, const ast_expr *e);
+
+/* The same of what an expression reads, where it reads a tensor. */
+int grad_read_of(const grad_op *g, const ast_expr *e);
+
+/* A symbol of its own, of a tensor, or of a variable, with the name. */
+const ast_symbol *grad_symbol(grad_op *g, ast_symbol_kind kind,
+			      const char *name);
+
+/* The same of a tensor, or of a variable that hid a name, with a name that
+ * stands nowhere: the stem, or it and a number. */
+const ast_symbol *grad_fresh(grad_op *g, const char *stem);
+const ast_symbol *grad_renamed(grad_op *g, const char *stem);
+
+/* The symbol of result i, with its name, unless a let has that, which results
+ * do not hide. */
+const ast_symbol *grad_result(grad_op *g, int i);
 
 /* Whether a name has a meaning in all of the operator, or was made: it is not
  * just a variable's. */
 bool grad_is_global(const grad_op *g, const char *name);
 
-/* The name of the derivative by a tensor: "dx". */
-const char *grad_adjoint_name(grad_op *g, int tensor);
+/* The derivative by a tensor, called "dx"; and another symbol for it. */
+const ast_symbol *grad_adjoint(grad_op *g, int tensor);
+void grad_set_adjoint(grad_op *g, int tensor, const ast_symbol *s);
 
-/* Whether a name is that of a tensor, or of the derivative by one. */
-bool grad_is_tensor(const grad_op *g, const char *name);
-
-/* Whether e reads a tensor, or one of these; whether it does so anywhere. */
+/* Whether e reads a tensor, or the derivative by one; whether it does so
+ * anywhere. */
 bool grad_is_read(const grad_op *g, const ast_expr *e);
 bool grad_has_read(const grad_op *g, const ast_expr *e);
-
-/* A name that stands nowhere in the operator and is no word of the language:
- * the stem, or it and a number. */
-const char *grad_fresh(grad_op *g, const char *stem);
 
 /* A variable of its own, whose name is that of nothing else; the operator is
  * written with the stem, or it and a number, in its place (written.h).  Nothing
  * that is put under its lambda can be captured. */
-const char *grad_new_variable(grad_op *g, const char *stem);
+const ast_symbol *grad_new_variable(grad_op *g, const char *stem);
 
 /* Whether a name is that of such a variable, and its stem. */
 bool grad_is_made(const char *name);
 const char *grad_stem(const char *made);
+
+/* ---- reads --------------------------------------------------------------- */
 
 /* The variables as the items of an index. */
 void grad_items(grad_op *g, const ast_var *vars, int n, ast_expr **items);
 
 /* let a, b = f(x, k = 1): a stage, and one more for each call among the
  * arguments.  (call.c) */
-void grad_add_call(grad_op *g, const char *const *names, int n,
+void grad_add_call(grad_op *g, const ast_symbol *const *results, int n,
 		   const ast_expr *call);
 
 /* The size of the dimension that operand i of a read indexes, of a tensor or
@@ -158,11 +192,12 @@ ast_expr *grad_read_size(const grad_op *g, const ast_expr *read, int i);
 
 /* The size of the dimension that v indexes by itself, without a guard, in e;
  * NULL for none. */
-ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e, const char *v);
+ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e,
+			    const ast_symbol *v);
 
 /* Whether every dimension that v indexes by itself, without a guard, in e, of a
  * tensor or the derivative by one, has this size. */
-bool grad_agree_on_size(const grad_op *g, const ast_expr *e, const char *v,
-			const ast_expr *size);
+bool grad_agree_on_size(const grad_op *g, const ast_expr *e,
+			const ast_symbol *v, const ast_expr *size);
 
 #endif

@@ -63,10 +63,11 @@ ast_expr *tree_bool(trees *t, bool value)
 	return e;
 }
 
-ast_expr *tree_name(trees *t, const char *name)
+ast_expr *tree_use(trees *t, const ast_symbol *s)
 {
 	ast_expr *e = tree_node(t, AST_NAME, 0, NULL);
-	e->name = name;
+	e->name = s->name;
+	e->symbol = s;
 	return e;
 }
 
@@ -146,24 +147,27 @@ typedef struct lambdas {
 
 static bool same(const lambdas *around, const ast_expr *x, const ast_expr *y);
 
-/* The variable of a lambda with that name; -1 for none. */
-static int find_var(const ast_expr *lambda, const char *name)
+/* The variable of a lambda that a symbol is; -1 for none. */
+static int find_var(const ast_expr *lambda, const ast_symbol *s)
 {
-	for (int i = 0; i < lambda->nvars; i++)
-		if (!lambda->vars[i].pack && lambda->vars[i].name == name)
+	for (int i = 0; s && i < lambda->nvars; i++)
+		if (lambda->vars[i].symbol == s)
 			return i;
 	return -1;
 }
 
-/* Whether two names mean the same: variables of the same place, if any. */
-static bool same_name(const lambdas *around, const char *x, const char *y)
+/* Whether two names mean the same: variables of the same place, if any.  An
+ * element type has no symbol. */
+static bool same_name(const lambdas *around, const ast_expr *x,
+		      const ast_expr *y)
 {
 	for (; around; around = around->around) {
-		int i = find_var(around->x, x), j = find_var(around->y, y);
+		int i = find_var(around->x, x->symbol);
+		int j = find_var(around->y, y->symbol);
 		if (i >= 0 || j >= 0)
 			return i == j;
 	}
-	return x == y;
+	return x->symbol == y->symbol && (x->symbol || x->name == y->name);
 }
 
 static bool same_or_none(const lambdas *around, const ast_expr *x,
@@ -177,7 +181,7 @@ static bool same_pack(const lambdas *around, const ast_pack *x,
 {
 	if (!x || !y)
 		return x == y;
-	return x->kind == y->kind && x->name == y->name &&
+	return x->kind == y->kind && x->symbol == y->symbol &&
 	       same_or_none(around, x->sel, y->sel);
 }
 
@@ -200,7 +204,7 @@ static bool same(const lambdas *around, const ast_expr *x, const ast_expr *y)
 	if (x->kind != y->kind || x->nargs != y->nargs || x->op != y->op ||
 	    x->i != y->i || x->f != y->f || x->nnamed || y->nnamed ||
 	    x->nvars != y->nvars || !same_pack(around, x->pack, y->pack) ||
-	    !(x->kind == AST_NAME ? same_name(around, x->name, y->name)
+	    !(x->kind == AST_NAME ? same_name(around, x, y)
 				  : x->name == y->name))
 		return false;
 	if (x->kind == AST_LAMBDA)
@@ -231,27 +235,26 @@ bool tree_is_zero(const ast_expr *e)
 	return is_number(e) && number(e) == 0;
 }
 
-static bool pack_mentions(const ast_pack *p, const char *name)
+static bool pack_mentions(const ast_pack *p, const ast_symbol *s)
 {
-	return p && (p->name == name ||
-		     (p->sel && tree_mentions(p->sel, name)));
+	return p && (p->symbol == s || (p->sel && tree_mentions(p->sel, s)));
 }
 
-bool tree_mentions(const ast_expr *e, const char *name)
+bool tree_mentions(const ast_expr *e, const ast_symbol *s)
 {
-	if ((e->kind == AST_NAME && e->name == name) ||
-	    pack_mentions(e->pack, name))
+	if ((e->kind == AST_NAME && e->symbol == s) ||
+	    pack_mentions(e->pack, s))
 		return true;
 	for (int i = 0; i < e->nargs; i++)
-		if (tree_mentions(e->args[i], name))
+		if (tree_mentions(e->args[i], s))
 			return true;
 	for (int i = 0; i < e->nnamed; i++)
-		if (tree_mentions(e->named[i].value, name))
+		if (tree_mentions(e->named[i].value, s))
 			return true;
 	for (int i = 0; i < e->nvars; i++)
-		if (pack_mentions(e->vars[i].pack, name) ||
+		if (pack_mentions(e->vars[i].pack, s) ||
 		    (e->vars[i].extent &&
-		     tree_mentions(e->vars[i].extent, name)))
+		     tree_mentions(e->vars[i].extent, s)))
 			return true;
 	return false;
 }

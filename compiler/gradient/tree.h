@@ -24,7 +24,8 @@ typedef struct trees {
 ast_expr *tree_int(trees *t, int64_t i);
 ast_expr *tree_float(trees *t, double f);
 ast_expr *tree_bool(trees *t, bool value);
-ast_expr *tree_name(trees *t, const char *name);
+/* A use of a symbol. */
+ast_expr *tree_use(trees *t, const ast_symbol *s);
 ast_expr *tree_pack(trees *t, const ast_pack *p);
 
 /* base[items..], f(args..), as they are: a call by its name and meaning, or of
@@ -64,8 +65,8 @@ bool tree_is_int(const ast_expr *e, int64_t i);
 /* Whether it is a number, 0 or 0.0. */
 bool tree_is_zero(const ast_expr *e);
 
-/* Whether it refers to a variable, tensor, size, pack, .. of that name. */
-bool tree_mentions(const ast_expr *e, const char *name);
+/* Whether it refers to a variable, tensor, size, pack, .. */
+bool tree_mentions(const ast_expr *e, const ast_symbol *s);
 
 /* A sum as terms: coef times the product of the factors that are not numbers,
  * "1" for the constant. */
@@ -92,13 +93,8 @@ ast_expr *tree_map(trees *t, const ast_expr *e, tree_change *change, void *arg);
 ast_expr *tree_with(trees *t, const ast_expr *e, tree_change *change,
 		    void *arg);
 
-/* e with an expression in place of the uses of a symbol, in a copy of parts of
- * the text. */
-ast_expr *tree_replace_symbol(trees *t, const ast_expr *e, const ast_symbol *s,
-			      ast_expr *by);
-
-/* e with an expression in place of a name. */
-ast_expr *tree_replace(trees *t, const ast_expr *e, const char *name,
+/* e with an expression in place of the uses of a symbol. */
+ast_expr *tree_replace(trees *t, const ast_expr *e, const ast_symbol *s,
 		       ast_expr *by);
 
 #endif

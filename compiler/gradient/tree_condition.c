@@ -19,17 +19,16 @@ static ast_expr *both(trees *t, ast_expr *x, ast_expr *y)
 	return tree_same(x, y) ? x : tree_plain(t, OP_AND, x, y);
 }
 
-static const ast_attr *find_attr(const ast_op *op, const char *name)
+static const ast_attr *find_attr(const ast_op *op, const ast_symbol *s)
 {
-	int i = ast_find_attr(op->attrs, op->nattrs, name);
-	return i >= 0 ? &op->attrs[i] : NULL;
+	return s && s->kind == SYMBOL_ATTR ? &op->attrs[s->index] : NULL;
 }
 
 bool tree_is_whole(const trees *t, const ast_expr *e)
 {
 	const ast_expr *base = e->kind == AST_INDEX ? e->args[0] : e;
 	const ast_attr *attr = base->kind == AST_NAME ?
-			       find_attr(t->op, base->name) : NULL;
+			       find_attr(t->op, base->symbol) : NULL;
 	switch (e->kind) {
 	case AST_INT:
 		return true;

@@ -96,37 +96,19 @@ ast_expr *tree_with(trees *t, const ast_expr *e, tree_change *change,
 }
 
 typedef struct replacement {
-	const char *name;
+	const ast_symbol *symbol;
 	ast_expr *by;
 } replacement;
 
 static ast_expr *replace(void *arg, const ast_expr *e)
 {
 	const replacement *r = arg;
-	return e->kind == AST_NAME && e->name == r->name ? r->by : NULL;
-}
-
-typedef struct renaming {
-	const ast_symbol *symbol;
-	ast_expr *by;
-} renaming;
-
-static ast_expr *rename_use(void *arg, const ast_expr *e)
-{
-	const renaming *r = arg;
 	return e->kind == AST_NAME && e->symbol == r->symbol ? r->by : NULL;
 }
 
-ast_expr *tree_replace_symbol(trees *t, const ast_expr *e, const ast_symbol *s,
-			      ast_expr *by)
-{
-	renaming r = {s, by};
-	return tree_map(t, e, rename_use, &r);
-}
-
-ast_expr *tree_replace(trees *t, const ast_expr *e, const char *name,
+ast_expr *tree_replace(trees *t, const ast_expr *e, const ast_symbol *s,
 		       ast_expr *by)
 {
-	replacement r = {name, by};
+	replacement r = {s, by};
 	return tree_map(t, e, replace, &r);
 }

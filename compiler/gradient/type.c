@@ -2,29 +2,30 @@
 #include "config.h"
 
 #include "compiler/gradient/stage.h"
+#include "compiler/gradient/tree_node.h"
 #include "dsl/builtins.h"
 
-/* The name of a tensor of the derived operator whose declaration leaves its
- * type open, so that it has the type that all of these share: the derivative of
- * a result, or else a parameter. */
-static const char *of_shared_type(grad_op *g)
+/* A tensor of the derived operator whose declaration leaves its type open, so
+ * that it has the type that all of these share: the derivative of a result, or
+ * else a parameter. */
+static const ast_symbol *of_shared_type(grad_op *g)
 {
 	const ast_op *op = g->op;
 	for (int i = 0; i < op->nresults; i++)
 		if (op->results[i].type.kind == TYPE_SHARED)
-			return grad_adjoint_name(g, g->results[i]);
+			return grad_adjoint(g, g->results[i]);
 	for (int i = 0; i < op->nparams; i++)
 		if (op->params[i].type.kind == TYPE_SHARED)
-			return op->params[i].name;
+			return g->symbols.at[i];
 	return NULL;
 }
 
 /* Of a class it is the argument that has a type. */
-etype grad_declared_type(const ast_tensor *t)
+etype grad_declared_type(const ast_tensor *t, const ast_symbol *s)
 {
 	etype type = etype_declared(&t->type);
 	if (type.kind == TY_ANY_INT || type.kind == TY_ANY_FLOAT)
-		type.name = t->name;
+		type.symbol = s;
 	return type;
 }
 
@@ -33,19 +34,17 @@ etype grad_declared_type(const ast_tensor *t)
 static etype of_name(void *arg, const ast_expr *e)
 {
 	const grad_op *g = arg;
-	int t = grad_find_tensor(g, e->name);
-	for (int i = 0; t < 0 && i < g->adjoints.n; i++)
-		t = g->adjoints.at[i] == e->name ? i : -1;
+	int t = grad_tensor_like(g, e);
 	if (t >= 0)
 		return g->tensors.at[t].type;
-	return grad_is_global(g, e->name) ? (etype){.kind = TY_INT}
-					  : etype_exact(DT_I64);
+	return e->symbol && e->symbol->kind != SYMBOL_VAR
+		       ? (etype){.kind = TY_INT} : etype_exact(DT_I64);
 }
 
-/* The type of a tensor by its name, which may be one of the derivatives. */
+/* That of a tensor may be one of the derivatives. */
 static etype said(void *arg, const ast_type *t)
 {
-	ast_expr name = {.kind = AST_NAME, .name = t->name};
+	ast_expr name = {.kind = AST_NAME, .symbol = t->symbol};
 	return t->kind == TYPE_TENSOR ? of_name(arg, &name) : etype_declared(t);
 }
 
@@ -78,7 +77,7 @@ static bool has_derivative(const grad_op *g, etype type)
 	for (int i = 0; i < g->adjoints.n; i++) {
 		etype of = g->tensors.at[i].type;
 		if (g->adjoints.at[i] && of.kind == type.kind &&
-		    of.name == type.name)
+		    of.symbol == type.symbol)
 			return true;
 	}
 	return false;
@@ -102,6 +101,24 @@ bool grad_is_surely_float(const grad_op *g, const ast_expr *e)
 
 /* ---- conversions -------------------------------------------------------- */
 
+/* The type of an attribute's value, or of a tensor; of no type where s is
+ * NULL. */
+static ast_type type_by(ast_type_kind kind, const ast_symbol *s)
+{
+	return (ast_type){.kind = kind, .name = s ? s->name : NULL,
+			  .symbol = s};
+}
+
+/* The type of a tensor of the operator, or that of the derivative by it where
+ * it is a result. */
+static ast_type type_of_tensor(grad_op *g, const ast_symbol *s)
+{
+	for (int i = 0; i < g->op->nresults; i++)
+		if (s && g->tensor_of.at[s->number] == g->results[i])
+			s = grad_adjoint(g, g->results[i]);
+	return type_by(TYPE_TENSOR, s);
+}
+
 /* A type as it is written in a conversion; .name is NULL for none. */
 static ast_type written(grad_op *g, etype type)
 {
@@ -109,27 +126,25 @@ static ast_type written(grad_op *g, etype type)
 	case TY_EXACT:
 		return ast_type_exact(type.exact);
 	case TY_ATTR:
-		return (ast_type){.kind = TYPE_NAMED, .name = type.name};
+		return type_by(TYPE_NAMED, type.symbol);
 	case TY_SHARED:
-		return (ast_type){.kind = TYPE_TENSOR,
-				  .name = of_shared_type(g)};
+		return type_of_tensor(g, of_shared_type(g));
 	case TY_ANY_INT:
 	case TY_ANY_FLOAT:
-		return (ast_type){.kind = TYPE_TENSOR, .name = type.name};
+		return type_of_tensor(g, type.symbol);
 	default:
-		return (ast_type){.kind = TYPE_ANY};
+		return type_by(TYPE_ANY, NULL);
 	}
 }
 
 ast_expr *grad_cast(grad_op *g, ast_expr *e, etype type)
 {
 	ast_type t = written(g, type);
-	for (int i = 0; t.kind == TYPE_TENSOR && i < g->op->nresults; i++)
-		if (g->op->results[i].name == t.name)
-			t.name = grad_adjoint_name(g, g->results[i]);
 	if (!t.name)
 		return e;
-	ast_expr *to = tree_name(&g->t, intern(g->t.names, t.name));
+	ast_expr *to = tree_node(&g->t, AST_NAME, 0, NULL);
+	to->name = intern(g->t.names, t.name);
+	to->symbol = t.symbol;
 	to->type = ARENA_COPY(g->t.a, &t, 1);
 	ast_expr *args[] = {e, to};
 	return tree_function(&g->t, SCALAR_cast, 2, args);

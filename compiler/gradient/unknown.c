@@ -3,14 +3,20 @@
 
 #include "compiler/gradient/solver.h"
 
+void solver_rename(solver *s, ast_var *v)
+{
+	v->symbol = grad_new_variable(s->g, v->name);
+	v->name = v->symbol->name;
+}
+
 void solver_add_unknowns(solver *s, const ast_var *vars, int n, bool of_result)
 {
 	for (int i = 0; i < n; i++) {
 		unknown u = {.v = vars[i],
-			     .own = vars[i].name,
+			     .own = vars[i].symbol,
 			     .of_result = of_result};
 		if (!u.v.pack)
-			u.v.name = grad_new_variable(s->g, u.own);
+			solver_rename(s, &u.v);
 		vec_push(s->t->a, &s->unknowns, u);
 	}
 }
@@ -21,7 +27,7 @@ ast_expr *solver_in_unknowns(solver *s, ast_expr *e)
 		const unknown *u = &s->unknowns.at[i];
 		if (!u->v.pack)
 			e = tree_replace(s->t, e, u->own,
-					 tree_name(s->t, u->v.name));
+					 tree_use(s->t, u->v.symbol));
 	}
 	return e;
 }
@@ -58,7 +64,7 @@ static bool stays_variable(const solver *s, const ast_expr *item)
 {
 	for (int i = 0; i < s->unknowns.n; i++) {
 		const unknown *u = &s->unknowns.at[i];
-		if (item->kind == AST_NAME && u->v.name == item->name)
+		if (item->kind == AST_NAME && u->v.symbol == item->symbol)
 			return !u->by ||
 			       (u->in_range && u->by->kind == AST_NAME);
 	}
@@ -66,10 +72,10 @@ static bool stays_variable(const solver *s, const ast_expr *item)
 }
 
 /* The extent of an unknown. */
-static ast_expr *extent_of_item(const solver *s, const char *name)
+static ast_expr *extent_of_item(const solver *s, const ast_symbol *v)
 {
 	for (int i = 0; i < s->unknowns.n; i++)
-		if (s->unknowns.at[i].v.name == name)
+		if (s->unknowns.at[i].v.symbol == v)
 			return s->unknowns.at[i].v.extent;
 	return NULL;
 }
@@ -84,7 +90,7 @@ static ast_expr *ravel_spelt(solver *s, const ast_expr *e)
 			n = tree_function(t, SCALAR_size, 1, &item);
 			item = tree_function(t, SCALAR_ravel, 1, &item);
 		} else {
-			n = extent_of_item(s, item->name);
+			n = extent_of_item(s, item->symbol);
 		}
 		at = tree_add(t, tree_mul(t, at, n), item);
 	}
@@ -126,7 +132,7 @@ ast_expr *solver_with_known(solver *s, ast_expr *e)
 		if (u->by && u->moved)
 			e = tree_map(s->t, e, put_pack, u);
 		else if (u->by && !u->v.pack)
-			e = tree_replace(s->t, e, u->v.name, u->by);
+			e = tree_replace(s->t, e, u->v.symbol, u->by);
 	}
 	return e;
 }
@@ -135,17 +141,17 @@ bool solver_has_unknown(const solver *s, const ast_expr *e)
 {
 	for (int i = 0; i < s->unknowns.n; i++) {
 		const unknown *u = &s->unknowns.at[i];
-		if (!u->by && !u->v.pack && tree_mentions(e, u->v.name))
+		if (!u->by && !u->v.pack && tree_mentions(e, u->v.symbol))
 			return true;
 	}
 	return false;
 }
 
-unknown *solver_find(solver *s, const char *name)
+unknown *solver_find(solver *s, const ast_symbol *v)
 {
 	for (int i = 0; i < s->unknowns.n; i++)
 		if (!s->unknowns.at[i].v.pack && !s->unknowns.at[i].by &&
-		    s->unknowns.at[i].v.name == name)
+		    s->unknowns.at[i].v.symbol == v)
 			return &s->unknowns.at[i];
 	return NULL;
 }
@@ -158,12 +164,12 @@ void solver_settle(solver *s, unknown *u, ast_expr *by, bool in_range)
 		unknown *other = &s->unknowns.at[i];
 		if (other->by && other != u && !other->v.pack)
 			other->by =
-				tree_replace(s->t, other->by, u->v.name, by);
+				tree_replace(s->t, other->by, u->v.symbol, by);
 	}
 	for (int i = 0; i < s->inside.n; i++)
 		s->inside.at[i] =
-			tree_replace(s->t, s->inside.at[i], u->v.name, by);
+			tree_replace(s->t, s->inside.at[i], u->v.symbol, by);
 	for (int i = 0; i < s->equal.n; i++)
 		s->equal.at[i] =
-			tree_replace(s->t, s->equal.at[i], u->v.name, by);
+			tree_replace(s->t, s->equal.at[i], u->v.symbol, by);
 }

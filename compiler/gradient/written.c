@@ -7,26 +7,44 @@
 
 /* A variable that is bound where an expression stands. */
 typedef struct binding {
-	const char *name;    /* in the tree */
-	const char *written; /* the same of one that was not made */
+	const ast_symbol *symbol;
+	const char *written; /* its name in the text */
 } binding;
 
 typedef struct writer {
 	grad_op *g;
-	arena *a;
 	VEC(binding) around; /* innermost last */
 } writer;
 
 /* ---- names -------------------------------------------------------------- */
 
-/* Whether a lambda inside of e binds a variable of that name. */
-static bool binds(const ast_expr *e, const char *name)
+static bool stands_in(const ast_expr *e, const char *name);
+
+static bool stands_in_pack(const ast_pack *p, const char *name)
 {
+	return p && (p->name == name || (p->sel && stands_in(p->sel, name)));
+}
+
+static bool stands_in_var(const ast_var *v, const char *name)
+{
+	return v->name == name || stands_in_pack(v->pack, name) ||
+	       (v->extent && stands_in(v->extent, name));
+}
+
+/* Whether a name is bound in e, or used. */
+static bool stands_in(const ast_expr *e, const char *name)
+{
+	if ((e->kind == AST_NAME && e->name == name) ||
+	    stands_in_pack(e->pack, name))
+		return true;
 	for (int i = 0; i < e->nvars; i++)
-		if (e->vars[i].name == name)
+		if (stands_in_var(&e->vars[i], name))
 			return true;
 	for (int i = 0; i < e->nargs; i++)
-		if (binds(e->args[i], name))
+		if (stands_in(e->args[i], name))
+			return true;
+	for (int i = 0; i < e->nnamed; i++)
+		if (stands_in(e->named[i].value, name))
 			return true;
 	return false;
 }
@@ -37,7 +55,7 @@ static bool is_free(const writer *w, const ast_expr *body, const char *name)
 		if (w->around.at[i].written == name)
 			return false;
 	return !dsl_is_word(name) && !grad_is_global(w->g, name) &&
-	       !tree_mentions(body, name) && !binds(body, name);
+	       !stands_in(body, name);
 }
 
 /* The stem of a made variable, or it and a number. */
@@ -52,12 +70,12 @@ static const char *free_name(const writer *w, const char *made,
 	return name;
 }
 
-static const char *written_name(const writer *w, const char *name)
+static const char *written_name(const writer *w, const ast_expr *name)
 {
 	for (int i = w->around.n - 1; i >= 0; i--)
-		if (w->around.at[i].name == name)
+		if (w->around.at[i].symbol == name->symbol)
 			return w->around.at[i].written;
-	return name;
+	return name->name;
 }
 
 /* ---- signs -------------------------------------------------------------- */
@@ -84,13 +102,13 @@ static bool has_sign_of_first(const grad_op *g, const ast_expr *e)
 
 static ast_expr *negative(const writer *w, ast_expr *x)
 {
-	ast_expr *e = ARENA_NEW(w->a, ast_expr);
+	ast_expr *e = ARENA_NEW(w->g->t.a, ast_expr);
 	e->kind = AST_UNARY;
 	e->op = OP_NEG;
 	e->at = x->at;
 	e->depth = x->depth + 1;
 	e->nargs = 1;
-	e->args = ARENA_COPY(w->a, &x, 1);
+	e->args = ARENA_COPY(w->g->t.a, &x, 1);
 	return e;
 }
 
@@ -115,7 +133,7 @@ static void move_sign(const writer *w, ast_expr *e, bool may_be_product)
 /* A number below 0, which the grammar has as the opposite of one above. */
 static void split_sign(const writer *w, ast_expr *e)
 {
-	ast_expr *x = ARENA_COPY(w->a, e, 1);
+	ast_expr *x = ARENA_COPY(w->g->t.a, e, 1);
 	x->f = -x->f;
 	x->parens = false;
 	bool parens = e->parens;
@@ -151,11 +169,11 @@ static void write_lambda(writer *w, ast_expr *e)
 		ast_var *v = &e->vars[i];
 		if (v->pack)
 			continue;
-		binding b = {v->name, v->name};
+		binding b = {v->symbol, v->name};
 		if (grad_is_made(v->name))
 			v->name = b.written =
 				free_name(w, v->name, e->args[0]);
-		vec_push(w->a, &w->around, b);
+		vec_push(w->g->t.a, &w->around, b);
 	}
 	write_alone(w, e->args[0]);
 	w->around.n = before;
@@ -185,14 +203,14 @@ static void write_expr(writer *w, ast_expr *e, ast_precedence least)
 		write_alone(w, e->named[i].value);
 	write_pack(w, e->pack);
 	if (e->kind == AST_NAME)
-		e->name = written_name(w, e->name);
+		e->name = written_name(w, e);
 	if (e->kind == AST_FLOAT && signbit(e->f))
 		split_sign(w, e);
 }
 
-void grad_write_op(grad_op *g, arena *a, ast_op *op)
+void grad_write_op(grad_op *g, ast_op *op)
 {
-	writer w = {.g = g, .a = a};
+	writer w = {.g = g};
 	for (int i = 0; i < op->nlets; i++)
 		write_alone(&w, op->lets[i].value);
 	for (int i = 0; i < op->nbodies; i++)

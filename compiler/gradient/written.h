@@ -5,10 +5,10 @@
 
 #include "compiler/gradient/stage.h"
 
-/* Gives an operator in arena a, whose nodes are not shared, the form that it
- * has in a text: variables that were made (grad_new_variable()) get names that
- * nothing around or inside of their lambdas has, and signs stand where the
- * grammar puts them. */
-void grad_write_op(grad_op *g, arena *a, ast_op *op);
+/* Gives an operator whose nodes are not shared, and whose names have symbols,
+ * the form that it has in a text: variables that were made
+ * (grad_new_variable()) get names that nothing around or inside of their
+ * lambdas has, and signs stand where the grammar puts them. */
+void grad_write_op(grad_op *g, ast_op *op);
 
 #endif

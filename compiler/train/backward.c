@@ -17,42 +17,6 @@
 
 /* ---- rules ------------------------------------------------------------- */
 
-static int find_result(const ast_op *op, const gradient *g, const char *name)
-{
-	for (int i = 0; i < op->nresults; i++)
-		if (g->adjoints[i] && !strcmp(g->adjoints[i], name))
-			return i;
-	return NONE;
-}
-
-static int find_param(const ast_op *op, const char *name)
-{
-	for (int i = 0; i < op->nparams; i++)
-		if (op->params[i].name == name)
-			return i;
-	return NONE;
-}
-
-/* Connects the parameters of the gradient with those of its operator. */
-static bool connect(trainer *t, const ast_op *op, const gradient *g,
-		    grad_rule *r)
-{
-	const ast_op *by = r->op;
-	r->args = ARENA_ARRAY(t->b->tmp, int, by->nparams + 1);
-	r->attrs = ARENA_ARRAY(t->b->tmp, int, by->nattrs + 1);
-	for (int i = 0; i < by->nparams; i++) {
-		int result = find_result(op, g, by->params[i].name);
-		int param = find_param(op, by->params[i].name);
-		if (result == NONE && param == NONE)
-			return false;
-		r->args[i] = result == NONE ? param : ~result;
-	}
-	for (int i = 0; i < by->nattrs; i++)
-		r->attrs[i] = ast_find_attr(op->attrs, op->nattrs,
-					    by->attrs[i].name);
-	return by->nresults == 1;
-}
-
 static grad_rule *make_rule(trainer *t, const ast_op *op, int param)
 {
 	graph_builder *b = t->b;
@@ -66,8 +30,9 @@ static grad_rule *make_rule(trainer *t, const ast_op *op, int param)
 	}
 	if (gradient_load(b->modules, &g))
 		r->op = dsl_op(b->modules, g.name);
-	if (!r->op || !connect(t, op, &g, r)) {
-		r->op = NULL;
+	r->args = g.params;
+	r->attrs = g.attrs;
+	if (!r->op) {
 		r->because = arena_printf(b->tmp, dsl_op(b->modules, g.name) ?
 						  "'%s' is another operator" :
 						  "'%s' has errors", g.name);
@@ -367,7 +332,7 @@ static bool add_gradient(trainer *t, int i, int param)
 		args[j] = r->args[j] < 0 ? adjoint_of(t, c, ~r->args[j])
 					 : c->args[r->args[j]];
 	for (int j = 0; j < r->op->nattrs; j++)
-		attrs[j] = r->attrs[j] == NONE ? NULL : c->attrs[r->attrs[j]];
+		attrs[j] = c->attrs[r->attrs[j]];
 	const char *name = arena_printf(b->arena, "%s.%s", c->name,
 					r->op->name);
 	if (!graph_call(b, r->op, name, args, attrs, c->site, &result))

@@ -11,9 +11,9 @@
 typedef struct grad_rule {
 	const ast_op *op;    /* NULL where there is none, because .. */
 	const char *because; /* .. of this; NULL: it is 0 */
-	int *args;  /* by parameter of op: that of the operator, or ~r for the
-		       derivative by the result r */
-	int *attrs; /* by attribute of op: that of the operator, NONE */
+	const int *args;  /* by parameter of op: that of the operator, or ~r for
+			     the derivative by the result r */
+	const int *attrs; /* by attribute of op: that of the operator */
 } grad_rule;
 
 /* An operator with attributes out of a text as in "adamw,weight_decay=0.1". */

@@ -301,32 +301,20 @@ static void compare(run *r, view *x, const view *weights, const char *input,
 
 /* ---- the derived operator ----------------------------------------------- */
 
-/* The argument for the parameter of that name of a derived operator. */
-static const view *find_argument(const run *f, const view *weights,
-				 const gradient *g, const char *name,
-				 tensor_type *type)
+/* The argument for a parameter of a derived operator, as gradient.params say
+ * what it is. */
+static view argument_for(const run *f, const view *weights, int of,
+			 tensor_type *type)
 {
-	for (int i = 0; i < f->x->nresults; i++)
-		if (g->adjoints[i] && !strcmp(name, g->adjoints[i])) {
-			*type = f->x->result_types[i];
-			return &weights[i];
-		}
-	for (int i = 0; i < f->x->nparams; i++)
-		if (!strcmp(name, f->op->params[i].name)) {
-			*type = f->types[i];
-			return &f->values[i];
-		}
-	return NULL;
+	*type = of < 0 ? f->x->result_types[~of] : f->types[of];
+	return of < 0 ? weights[~of] : f->values[of];
 }
 
-bool asks_for_none(const run *f, const view *weights, const gradient *d,
-			  const ast_op *op)
+bool asks_for_none(const view *weights, const gradient *d, const ast_op *op)
 {
-	for (int i = 0; i < f->x->nresults; i++)
-		for (int j = 0; d->adjoints[i] && j < op->nparams; j++)
-			if (!weights[i].data &&
-			    !strcmp(op->params[j].name, d->adjoints[i]))
-				return true;
+	for (int i = 0; i < op->nparams; i++)
+		if (d->params[i] < 0 && !weights[~d->params[i]].data)
+			return true;
 	return false;
 }
 
@@ -346,16 +334,14 @@ static bool is_empty(const run *f, const view *weights)
 	return false;
 }
 
-static const attr_value **find_attributes(const run *f, const ast_op *op,
-					  const attr_value *const *attrs)
+static const attr_value **attributes_for(arena *a, const ast_op *op,
+					 const gradient *d,
+					 const attr_value *const *attrs)
 {
-	const attr_value **given = ARENA_ARRAY(f->t->arena, const attr_value *,
-					       op->nattrs + 1);
-	for (int i = 0; i < op->nattrs; i++) {
-		int j = ast_find_attr(f->op->attrs, f->op->nattrs,
-				      op->attrs[i].name);
-		given[i] = j >= 0 ? attrs[j] : NULL;
-	}
+	const attr_value **given =
+		ARENA_ARRAY(a, const attr_value *, op->nattrs + 1);
+	for (int i = 0; i < op->nattrs; i++)
+		given[i] = attrs[d->attrs[i]];
 	return given;
 }
 
@@ -366,24 +352,19 @@ bool run_gradient(run *g, const run *f, const view *weights,
 	trial *t = f->t;
 	const ast_op *op = g->op;
 	tensor_type *types = ARENA_ARRAY(t->arena, tensor_type, op->nparams);
-	const view **inputs = ARENA_ARRAY(t->arena, const view *, op->nparams);
-	bool found = true;
-	for (int i = 0; i < op->nparams; i++) {
-		inputs[i] = find_argument(f, weights, d, op->params[i].name,
-					  &types[i]);
-		found &= inputs[i] != NULL;
-	}
+	view *inputs = ARENA_ARRAY(t->arena, view, op->nparams);
+	for (int i = 0; i < op->nparams; i++)
+		inputs[i] = argument_for(f, weights, d->params[i], &types[i]);
 	g->types = types;
-	if (!found || !expand_run(g, find_attributes(f, op, attrs))) {
-		if (found && is_empty(f, weights))
+	if (!expand_run(g, attributes_for(t->arena, op, d, attrs))) {
+		if (is_empty(f, weights))
 			return false;
 		note(t, VERIFY_WRONG, "", input, 0,
-		     "its gradient cannot be expanded (%s)",
-		     g->because ? g->because : "a parameter has no argument");
+		     "its gradient cannot be expanded (%s)", g->because);
 		return false;
 	}
 	for (int i = 0; i < op->nparams; i++)
-		g->values[i] = *inputs[i];
+		g->values[i] = inputs[i];
 	if (execute_run(g))
 		return true;
 	note(t, VERIFY_WRONG, "", input, 0,
@@ -398,8 +379,7 @@ const view *weights_asked(const run *f, const view *weights,
 	for (int i = 0; i < f->x->nresults; i++) {
 		bool found = !d->own;
 		for (int j = 0; d->own && j < d->own->nparams; j++)
-			found |= !strcmp(d->own->params[j].name,
-					 d->adjoints[i]);
+			found |= d->params[j] == ~i;
 		if (!found)
 			asked[i].data = NULL;
 	}
@@ -414,7 +394,7 @@ static void check_gradient(run *f, const view *weights,
 	const gradient *d = &f->t->v->derived[input];
 	view *x = &f->values[input];
 	weights = weights_asked(f, weights, d);
-	if (asks_for_none(f, weights, d, op))
+	if (asks_for_none(weights, d, op))
 		return;
 	if (!run_gradient(&g, f, weights, attrs, d))
 		return;

@@ -38,8 +38,7 @@ const view *weights_asked(const run *f, const view *weights,
 			  const gradient *d);
 
 /* Whether the derivative by a result is asked for that has integers here. */
-bool asks_for_none(const run *f, const view *weights, const gradient *d,
-		   const ast_op *op);
+bool asks_for_none(const view *weights, const gradient *d, const ast_op *op);
 
 /* Expands the derived operator g->op of the operator that f runs for the
  * arguments at hand, and runs it; false, with a finding, where that fails. */

@@ -340,7 +340,7 @@ static void check_gradient(pair *p, int input, const ast_op *op)
 	run wide = {.t = p->t, .op = op}, narrow = wide;
 	const view *weights = weights_asked(&p->wide, p->wide_weights, d);
 	const view *rounded = weights_asked(&p->narrow, p->narrow_weights, d);
-	if (!asks_for_none(&p->wide, weights, d, op) &&
+	if (!asks_for_none(weights, d, op) &&
 	    run_gradient(&wide, &p->wide, weights, p->wide_attrs, d) &&
 	    run_gradient(&narrow, &p->narrow, rounded, p->narrow_attrs, d) &&
 	    !any_overflows(p, &wide))

@@ -183,7 +183,9 @@ static const char *let_constant(generator *g)
 {
 	if (!g->sizes.n)
 		return "";
-	known k = g->sizes.at[below(g, g->sizes.n)];
+	int i = below(g, g->sizes.n + g->numbers.n);
+	known k = i < g->sizes.n ? g->sizes.at[i]
+				 : g->numbers.at[i - g->sizes.n];
 	const char *name = TEXT(g, "c%d", g->nlets++);
 	vec_push(g->arena, &g->numbers, ((known){ name, k.n / 2 + 1 }));
 	return TEXT(g, "    let %s = %s / 2 + 1\n", name, k.name);
@@ -282,6 +284,14 @@ static known result_dim(generator *g)
 	}
 }
 
+/* The name of result i: that of a let, which it does not hide, or a new one. */
+static const char *result_name(generator *g, int i)
+{
+	int let = g->nparams + i;
+	return let < g->tensors.n && percent(g, 20) ? g->tensors.at[let].name
+						    : TEXT(g, "y%d", i);
+}
+
 /* Adds a result to the signature and returns its lambda. */
 static const char *result(generator *g, int i, const char **signature)
 {
@@ -307,8 +317,9 @@ static const char *result(generator *g, int i, const char **signature)
 		lambda = TEXT(g, "lambda %s: %s", vars, body);
 		g->vars.n = first;
 	}
-	*signature = TEXT(g, "%s%sy%d[%s]%s", *signature,
-			  **signature ? ", " : "", i, dims, type_text(g, c));
+	*signature = TEXT(g, "%s%s%s[%s]%s", *signature,
+			  **signature ? ", " : "", result_name(g, i), dims,
+			  type_text(g, c));
 	return lambda;
 }
 
@@ -334,6 +345,7 @@ random_operator random_operator_new(arena *a, uint64_t seed)
 		tensor t = plain_param(&g, i, param_class(&g, o.nparams == 0));
 		add_param(&g, &o, &t, &params);
 	}
+	g.nparams = g.tensors.n;
 	const char *attrs = add_attrs(&g);
 	for (int i = below(&g, 4); i > 1; i--) {
 		g.room = 2 + below(&g, 8);

@@ -43,7 +43,8 @@ typedef struct generator {
 	VEC(known) sizes;   /* dimensions of parameters */
 	VEC(known) numbers; /* attributes and constants, integers */
 	VEC(variable) vars;
-	VEC(tensor) tensors;
+	VEC(tensor) tensors; /* parameters, then lets */
+	int nparams;
 	value_class shared, some_int, some_float;
 	bool has_pack;	 /* there is a pack ..d */
 	int nbound;	 /* lambdas around that bind all of it */
