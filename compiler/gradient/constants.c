@@ -49,8 +49,9 @@ etype grad_operands_type(const grad_op *g, const ast_expr *e, etype around)
 	default:
 		break;
 	}
-	if (compares)
-		return either(grad_common_type(g, e->args, e->nargs), around);
+	if (compares) /* numbers, also where a condition is wanted */
+		return either(grad_common_type(g, e->args, e->nargs),
+			      etype_is_bool(around) ? etype_unknown : around);
 	if (e->kind == AST_INDEX)
 		return etype_exact(DT_I64);
 	etype own = grad_type(g, e);
