@@ -39,14 +39,21 @@ static bool gives(const kernel *k, int space, int stored)
 	       cut_reducer(stored) == layout_axis_reducer(k, space);
 }
 
+bool layout_serves(reducer by)
+{
+	return by == RED_SUM || reducer_choice(by) != FN_NO_CHOICE;
+}
+
 /* Whether what is stored can be what a kernel reads through the inputs. */
 static bool takes(const kernel *k, int space, uint32_t inputs, int stored)
 {
 	const kpassing *p = cut_passed(k, space);
 	uint32_t partial = p ? p->inputs & inputs : 0;
-	if (stored >= CUT_NONE)
-		return partial == 0;
-	return partial == inputs && p->by == cut_reducer(stored);
+	if (partial == 0)
+		return stored >= CUT_NONE;
+	return partial == inputs &&
+	       (stored == CUT_NONE ? layout_serves(p->by)
+				   : p->by == cut_reducer(stored));
 }
 
 bool layout_fits(const mesh *m, const kernel *k, const cuts *space,
@@ -57,6 +64,34 @@ bool layout_fits(const mesh *m, const kernel *k, const cuts *space,
 			     : gives(k, space->dim[a], stored->dim[a])))
 			return false;
 	return true;
+}
+
+uint32_t layout_zero_axes(const mesh *m, const kernel *k, const cuts *space,
+			  uint32_t inputs, const cuts *stored)
+{
+	uint32_t axes = 0;
+	for (int a = 0; a < m->naxes; a++) {
+		const kpassing *p = cut_passed(k, space->dim[a]);
+		if (p && p->by == RED_SUM && (p->inputs & inputs) &&
+		    stored->dim[a] == CUT_NONE)
+			axes |= UINT32_C(1) << a;
+	}
+	return axes;
+}
+
+int layout_zero_share(const mesh *m, const kernel *k, const cuts *space,
+		      uint32_t inputs, const cuts *stored)
+{
+	return layout_sharers(m,
+			      layout_zero_axes(m, k, space, inputs, stored));
+}
+
+bool layout_has_zeros(const mesh *m, uint32_t axes, const int *coords)
+{
+	for (int a = 0; a < m->naxes; a++)
+		if ((axes >> a & 1) && coords[a] > 0)
+			return true;
+	return false;
 }
 
 reducer layout_reducer(const mesh *m, const kernel *k, const cuts *c)

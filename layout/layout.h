@@ -55,6 +55,8 @@ typedef struct layout {
 	const cuts *space;    /* .. and the cuts of its variables */
 	uint32_t inputs; /* NEEDS: those of its inputs that are the tensor, a
 			    bit each */
+	uint32_t zeros;	 /* NEEDS: of layout_zero_axes(); on these axes workers
+			    with coordinates above 0 have zeros */
 	/* In a loop over time, the turn, and the dimension and the variable
 	 * that time divides, outside of all axes; CUT_NONE. */
 	layout_turn turn;
@@ -90,12 +92,31 @@ uint32_t layout_partial_axes(const mesh *m, const kernel *k, const cuts *c);
 uint32_t layout_combined_axes(const mesh *m, const kernel *k,
 			      const cuts *space, const cuts *stored);
 
-/* Whether a tensor stored under some cuts is partial along just those axes
+/* Whether a tensor stored under some cuts is partial only along those axes
  * along which a kernel hands it on, as it reads it through the inputs in the
- * mask; of the result, mask 0: whether the kernel gives partial results along
- * all axes along which the tensor is partial, by the same reducers. */
+ * mask, and replicated or partial along all of these; of the result, mask 0:
+ * whether the kernel gives partial results along all axes along which the
+ * tensor is partial, by the same reducers. */
 bool layout_fits(const mesh *m, const kernel *k, const cuts *space,
 		 uint32_t inputs, const cuts *stored);
+
+/* Whether a value that all have can stand for one that is partial by a
+ * reducer. */
+bool layout_serves(reducer by);
+
+/* The axes along which a tensor that fits is replicated and read as a partial
+ * sum, a bit each: the first worker along the axis keeps it, the others take
+ * zeros.  What is replicated serves as a partial maximum as it is. */
+uint32_t layout_zero_axes(const mesh *m, const kernel *k, const cuts *space,
+			  uint32_t inputs, const cuts *stored);
+
+/* The number of workers along these axes.  They read the same and hold the same
+ * of it, and the first of them alone receives what it lacks. */
+int layout_zero_share(const mesh *m, const kernel *k, const cuts *space,
+		      uint32_t inputs, const cuts *stored);
+
+/* Whether the worker with these coordinates has zeros. */
+bool layout_has_zeros(const mesh *m, uint32_t axes, const int *coords);
 
 /* The reducer of the partial results that a kernel gives along an axis which
  * divides a variable, or hands partial inputs on: an element of its cuts. */

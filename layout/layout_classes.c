@@ -13,7 +13,7 @@
 typedef struct key {
 	int64_t dims[MAX_NDIM];
 	const kernel *kernel;
-	uint32_t inputs;
+	uint32_t inputs, zeros;
 	cuts tensor_cuts, space_cuts;
 	int kind, type, ndim;
 	int tensor_time, space_time;
@@ -82,8 +82,10 @@ static void make_key(const layout *l, key *k)
 	set_turn(l, l->space_time, &k->space_time, k->turn);
 	k->kernel = l->kernel;
 	k->space_cuts = *l->space;
-	if (l->kind == LAYOUT_NEEDS)
-		k->inputs = l->inputs;
+	if (l->kind != LAYOUT_NEEDS)
+		return;
+	k->inputs = l->inputs;
+	k->zeros = l->zeros;
 }
 
 /* By words: the size of a key is a multiple of theirs. */
@@ -194,6 +196,8 @@ static bool compare(layout_classes *f, int kind, int x, int y)
 	if (known >= 0)
 		return f->facts.at[known].value;
 	const layout_class *a = f->classes.at[x], *b = f->classes.at[y];
+	if (a->key.zeros != b->key.zeros)
+		return false;
 	arena *tmp = arena_new();
 	const product *p = product_of(tmp, &a->layout, &f->mesh);
 	const product *q = product_of(tmp, &b->layout, &f->mesh);

@@ -21,7 +21,8 @@ int layout_class_of(layout_classes *f, const layout *l);
 int64_t layout_class_nbytes(const layout_classes *f, int x);
 
 /* Whether layouts of classes x and y have the same region on every worker;
- * whether the region of x covers that of y on every worker. */
+ * whether the region of x covers that of y on every worker.  Neither where one
+ * has zeros, and the other has not. */
 bool layout_class_same(layout_classes *f, int x, int y);
 bool layout_class_cover(layout_classes *f, int x, int y);
 

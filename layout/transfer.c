@@ -183,13 +183,24 @@ static uint32_t shared_axes(const layout_transfer *t)
 				    t->to.cuts);
 }
 
+static bool has_zeros(const layout_transfer *t, int worker)
+{
+	int coords[MAX_AXES];
+	mesh_coords(t->mesh, worker, coords);
+	return layout_has_zeros(t->mesh, t->to.zeros, coords);
+}
+
 int transfer_pieces(arena *a, const layout_transfer *t, int worker,
 		    piece **pieces)
 {
 	region to = layout_region_of(&t->to, t->mesh, worker);
 	finder f = { .arena = a, .mesh = t->mesh, .want = to.at };
 	mesh_coords(t->mesh, worker, f.coords);
-	if (t->combine) {
+	if (has_zeros(t, worker)) {
+		emit(&f, &to.at);
+		for (int i = 0; i < f.found.n; i++)
+			f.found.at[i].zeros = true;
+	} else if (t->combine) {
 		find_sharers(&f, shared_axes(t), &to);
 	} else {
 		division from = division_of(&t->from, t->mesh);
@@ -212,12 +223,15 @@ int64_t transfer_bytes(const layout_transfer *t, int worker)
 	if (t->combine)
 		return dst.count *
 		       (layout_sharers(t->mesh, shared_axes(t)) - 1) * size;
+	if (has_zeros(t, worker))
+		return 0;
 	region src = layout_region_of(&t->from, t->mesh, worker);
 	return (dst.count - region_held(&src, &dst.at)) * size;
 }
 
 /* Elements that all workers receive by a copy; false where these have to be
- * visited. */
+ * visited.  Along axes of zeros nothing is cut: all have the same, and the
+ * first receives it. */
 static bool copied(const layout_transfer *t, int64_t *n)
 {
 	arena *tmp = arena_new();
@@ -227,7 +241,7 @@ static bool copied(const layout_transfer *t, int64_t *n)
 	bool known = from && to && product_elements(to, &all, &most) &&
 		     product_held(from, to, &held);
 	if (known)
-		*n = all - held;
+		*n = (all - held) / layout_sharers(t->mesh, t->to.zeros);
 	arena_free(tmp);
 	return known;
 }
@@ -246,5 +260,6 @@ int64_t transfer_total(const layout_transfer *t)
 	do {
 		total += transfer_bytes(t, mesh_worker(m, coords));
 	} while (mesh_next(m, axes, coords));
-	return total * (mesh_workers(m) / layout_sharers(m, axes));
+	return total * (mesh_workers(m) /
+			layout_sharers(m, axes | t->to.zeros));
 }

@@ -8,6 +8,8 @@
  * where it holds it.  So every element of w's part of the destination comes
  * from one owner.
  *
+ * Workers that have zeros in the destination (layout.h) receive nothing.
+ *
  * A share of a partial result (layout.h) is combined from all sharers, the
  * lowest worker first, so that every runtime gets the same bits. */
 #ifndef TDL_LAYOUT_TRANSFER_H
@@ -28,6 +30,8 @@ typedef struct layout_transfer {
 typedef struct piece {
 	int peer; /* the sender; the worker itself for a local copy */
 	box at;	  /* in the tensor's coordinates */
+	bool zeros; /* nothing is copied: it becomes zeros; peer is the worker
+		       itself */
 	bool add; /* combined with the destination's value, by the reducer of
 		     layout_reducer(); else copied */
 } piece;

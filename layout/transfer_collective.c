@@ -134,6 +134,8 @@ collective transfer_collective(const layout_transfer *t, int64_t received)
 		return COLL_REDUCE_SCATTER;
 	if (received == 0)
 		return COLL_LOCAL;
+	if (t->to.zeros)
+		return COLL_SEND_RECEIVE;
 	bool gathers, known = knows_gather(t, &gathers);
 	if (known ? gathers : is_on_all(t, is_gather))
 		return COLL_ALL_GATHER;

@@ -214,7 +214,7 @@ static void explain_step(arena *a, plan_reasons *r, int axis)
 static void explain_all(arena *a, plan_reasons *r)
 {
 	r->bytes = plan_bytes(a, r);
-	r->partial = partial_values_of(a, r->graph, false);
+	r->partial = partial_values_of(a, r->graph, PARTIAL_USEFUL);
 	r->steps = ARENA_ARRAY(a, plan_step, r->as.mesh.naxes);
 	for (node_id id = 0; id < r->graph->nnodes; id++) {
 		if (!is_neighbour(r, id))

@@ -287,6 +287,22 @@ static bool check_source(plan_checker *c, const progress *g, int buffer)
 	       flaw(c, "it reads buffer %d before that is written", buffer);
 }
 
+/* Whether a buffer has zeros for an input just where the node is to read
+ * them. */
+static bool check_zeros(plan_checker *c, const plan_instr *in, int input)
+{
+	const plan *p = c->p;
+	const plan_node *n = &p->nodes[in->node];
+	const plan_buffer need = { .tensor = n->inputs[input],
+				   .region = LAYOUT_NEEDS,
+				   .node = in->node };
+	layout wanted = plan_layout(p, &need);
+	layout has = plan_layout(p, &p->buffers[in->inputs[input]]);
+	return has.zeros == wanted.zeros ||
+	       flaw(c, "buffer %d does not have zeros where input %d is to be "
+		    "a part of a sum", in->inputs[input], input);
+}
+
 static bool check_run(plan_checker *c, const plan_instr *in, progress *g)
 {
 	const plan *p = c->p;
@@ -304,6 +320,8 @@ static bool check_run(plan_checker *c, const plan_instr *in, progress *g)
 		    (b->region != LAYOUT_STORED && b->region != LAYOUT_NEEDS))
 			return flaw(c, "buffer %d is not for input %d",
 				    in->inputs[i], i);
+		if (!check_zeros(c, in, i))
+			return false;
 	}
 	const plan_buffer *to = &p->buffers[in->to];
 	bool own = to->region == LAYOUT_PRODUCES && to->node == in->node;
@@ -346,6 +364,9 @@ static bool check_move(plan_checker *c, const plan_instr *in, const progress *g)
 		     (from->region == LAYOUT_PRODUCES &&
 		      !plan_combines(p, from->node));
 	bool kept = to->region == LAYOUT_STORED || to->region == LAYOUT_NEEDS;
+	if (from->region != LAYOUT_STORED && plan_layout(p, to).zeros)
+		return flaw(c, "buffer %d has zeros, and is not made from "
+			    "where the tensor is stored", in->to);
 	return (from->tensor == to->tensor && whole && kept) ||
 	       flaw(c, "buffer %d cannot be made from buffer %d", in->to,
 		    in->from);

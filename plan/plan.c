@@ -112,6 +112,9 @@ layout plan_layout(const plan *p, const plan_buffer *b)
 	for (int i = 0; b->region == LAYOUT_NEEDS && i < l.kernel->ninputs; i++)
 		if (n->inputs[i] == b->tensor)
 			l.inputs |= UINT32_C(1) << i;
+	if (b->region == LAYOUT_NEEDS)
+		l.zeros = layout_zero_axes(&p->mesh, l.kernel, l.space,
+					   l.inputs, l.cuts);
 	return l;
 }
 

@@ -32,9 +32,6 @@ SIZES = {
             "width": WIDTH, "heads": 8, "classes": VOCABULARY},
 }
 WEIGHTS = 4  # bytes of an element of a weight's gradient, of the loss, ..
-# What attention reads goes into the residual sum, too, whose gradient every
-# device has: the others, of the same type, are reduced before they are added.
-NORMS_BEHIND = ("bert", "transformer")
 
 
 class Formula:
@@ -42,7 +39,6 @@ class Formula:
 
     def __init__(self, name, t, e, train, sequence):
         self.t, self.e, self.train, self.sequence = t, e, train, sequence
-        self.apart = e == WEIGHTS and name in NORMS_BEHIND
         self.hidden = BATCH * (17 if name == "vit" else TOKENS) * WIDTH
         self.total = 0
         getattr(self, name)()
@@ -63,15 +59,11 @@ class Formula:
         are stored."""
         self.all_reduce(1, self.hidden, WEIGHTS)
 
-    def pair(self, columns, times=LAYERS, n=None):
-        """So many contractions by columns, then one by rows."""
+    def pair(self, times=LAYERS, n=None):
+        """Contractions by columns, however many, then one by rows."""
         n = n or self.hidden
         self.all_reduce(times, n)
-        if not self.train:
-            return
-        if self.apart:
-            self.half(times * (columns + 1), n)
-        else:
+        if self.train:
             self.all_reduce(times, n)
 
     def loss(self, rows):
@@ -96,8 +88,8 @@ class Formula:
 
     def gpt2(self):
         self.embedding()
-        self.pair(3)
-        self.pair(1)
+        self.pair()
+        self.pair()
         self.classifier()
         self.loss(BATCH * TOKENS)
         self.between(2 * LAYERS + 1, 2 * LAYERS, 2)
@@ -106,8 +98,8 @@ class Formula:
 
     def llama(self):
         self.embedding()
-        self.pair(3)
-        self.pair(2)
+        self.pair()
+        self.pair()
         self.classifier()
         self.loss(BATCH * TOKENS)
         self.between(2 * LAYERS + 1, 0, 1)
@@ -115,8 +107,8 @@ class Formula:
     def bert(self):
         """Also what says whether texts belong together: columns, then rows."""
         self.embedding()
-        self.pair(3)
-        self.pair(1)
+        self.pair()
+        self.pair()
         self.classifier()
         self.all_reduce(1, BATCH * 2)
         self.classifier(BATCH * WIDTH)
@@ -127,35 +119,40 @@ class Formula:
         reduces its gradient in each layer, here it is one sum of all."""
         self.embedding()
         self.embedding()
-        self.pair(3, times=2 * LAYERS)
-        self.pair(1, times=2 * LAYERS)
-        self.pair(1)
+        self.pair(times=2 * LAYERS)
+        self.pair(times=2 * LAYERS)
+        self.pair()
         self.classifier()
         self.classifier()
         self.loss(BATCH * TOKENS)
         self.between(5 * LAYERS, 5 * LAYERS, 2)
+        if self.sequence and self.train and self.e == WEIGHTS:
+            # What is cut along the sequence is no part of a sum: attention's
+            # gradients are scattered one by one.
+            self.half(2 * LAYERS, self.hidden)
 
     def moe(self):
         """An expert's result is summed up before it goes back to its tokens,
         as many as the expert has room for."""
         sizes = SIZES["moe"]
         self.embedding()
-        self.pair(3)
-        self.pair(2, n=BATCH * sizes["experts"] * sizes["room"] * WIDTH)
+        self.pair()
+        self.pair(n=BATCH * sizes["experts"] * sizes["room"] * WIDTH)
         self.classifier()
         self.loss(BATCH * TOKENS)
 
     def vit(self):
         """No embedding; the classifier sees one token of each image, so that
-        with sequence parallelism only that one is gathered."""
-        self.pair(3)
-        self.pair(1)
+        only that one is reduced behind the last layer, or with sequence
+        parallelism gathered."""
+        self.pair()
+        self.pair()
         self.classifier(BATCH * WIDTH)
         self.loss(BATCH)
         self.between(2 * LAYERS - 1, 2 * LAYERS, 2)
-        if self.sequence:
-            self.half(-1, self.hidden)
-            self.half(1, BATCH * WIDTH)
+        last = self.half if self.sequence else self.all_reduce
+        last(-1, self.hidden)
+        last(1, BATCH * WIDTH)
 
 
 # Where sequence parallelism moves what the formula does; bert and moe have

@@ -54,6 +54,9 @@ same resnet
 plans 3 gpt2 -D layers=2 -D heads=3 -D width=24 -D tokens=9 -D batch=3 \
 	-D vocabulary=50 --train
 same gpt2 --steps 2
+plans 4 bert -D layers=1 -D heads=4 -D width=16 -D tokens=6 -D batch=2 \
+	-D vocabulary=40 --train --algorithm megatron
+same bert --steps 2
 
 # ---- training ----------------------------------------------------------------
 

@@ -62,6 +62,10 @@ static int64_t input_bytes(const group *gr, const node *n, const cuts *c,
 	if (!layout_fits(&gr->mesh, n->kernel, c, same,
 			 &gr->as->tensor_cuts[n->inputs[i]]))
 		return COST_MAX;
+	uint32_t zeros = layout_zero_axes(&gr->mesh, n->kernel, c, same,
+					  &gr->as->tensor_cuts[n->inputs[i]]);
+	if (layout_has_zeros(&gr->mesh, zeros, gr->coords))
+		return 0;
 	return tensor_bytes(gr, n->inputs[i], box_volume_less(&need, &have));
 }
 

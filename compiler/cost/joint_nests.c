@@ -132,9 +132,12 @@ bool joint_nests_received(const joint_nests *w, int j, int64_t *n)
 	if (!w->some || (w->partial && !owned(w, c, own, deals)) ||
 	    !nest_common(w->m, w->axes, w->n, w->sizes, deals, stored, &both))
 		return false;
+	const joint_pair *p = w->pair;
 	int share = w->partial ? layout_sharers(w->m, combined(w, c)) : 1;
-	*n = w->pair->inputs ? w->all - both
-			     : w->all / share * (share - 1) + w->volume[j] -
+	*n = p->inputs ? (w->all - both) /
+				 layout_zero_share(w->m, p->kernel, w->row,
+						   p->inputs, c)
+		       : w->all / share * (share - 1) + w->volume[j] -
 				       both;
 	return true;
 }

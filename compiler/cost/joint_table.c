@@ -341,7 +341,10 @@ static double received_by_visit(maker *w, int i, int j)
 {
 	set_row(w, i);
 	if (w->p->inputs)
-		return w->volume - both_of(w, j);
+		return (w->volume - both_of(w, j)) /
+		       layout_zero_share(w->m, w->p->kernel,
+					 &w->p->nodes->at[i], w->p->inputs,
+					 &w->p->tensors->at[j]);
 	if (owns_runs(w, &w->p->tensors->at[j]))
 		return received(w, j);
 	return summed(w, j) + stored_volume(w, j) - both_of(w, j);

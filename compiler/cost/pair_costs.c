@@ -91,7 +91,12 @@ static void add_part(site *s, int var, int64_t *sum)
 							 &node_cuts,
 							 &tensor_cuts);
 		narrow(&s->stored, d, s->coords[axis], s->c->size, was);
-		if (p->inputs)
+		uint32_t zeros = !p->inputs ? 0 :
+			layout_zero_axes(s->c->mesh, p->kernel, &node_cuts,
+					 p->inputs, &tensor_cuts);
+		if (layout_has_zeros(s->c->mesh, zeros, s->coords))
+			n = 0;
+		else if (p->inputs)
 			n = box_volume_less(&s->needed, &s->stored);
 		else
 			n = byte_model_result(&r, &s->needed, &s->stored,

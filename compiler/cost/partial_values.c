@@ -31,18 +31,29 @@ static void keep(finder *f, uint32_t *set, uint32_t left)
 
 /* ---- nodes ------------------------------------------------------------- */
 
-/* Whether all inputs of a passing may be partial.  What is read through other
- * inputs, too, is not. */
+/* The inputs of a passing that may be partial. */
+static uint32_t partial_inputs(const finder *f, const node *n,
+			       const kpassing *p)
+{
+	uint32_t partial = 0;
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if ((p->inputs >> i & 1) &&
+		    (f->to->tensors[n->inputs[i]] & bit_of(p->by)))
+			partial |= UINT32_C(1) << i;
+	return partial;
+}
+
+/* Whether some inputs of a passing may be partial, and the others stand for
+ * partial ones where they are replicated.  What is read through other inputs,
+ * too, is neither. */
 static bool may_pass(const finder *f, const node *n, const kpassing *p)
 {
-	for (int i = 0; i < n->kernel->ninputs; i++) {
-		uint32_t same = byte_model_same_inputs(n, i);
+	uint32_t partial = partial_inputs(f, n, p);
+	for (int i = 0; i < n->kernel->ninputs; i++)
 		if ((p->inputs >> i & 1) &&
-		    (!(f->to->tensors[n->inputs[i]] & bit_of(p->by)) ||
-		     (same & ~p->inputs)))
+		    (byte_model_same_inputs(n, i) & ~p->inputs))
 			return false;
-	}
-	return true;
+	return partial && (partial == p->inputs || layout_serves(p->by));
 }
 
 static void narrow_node(finder *f, node_id id)
@@ -108,10 +119,11 @@ static void keep_accumulated(finder *f)
 /* Whether a node that hands something on may leave less to combine, or lay it
  * out better: several tensors become one, or what it reads is not as what it
  * gives, element by element. */
-static bool gains(const node *n, const kpassing *p)
+static bool gains(const finder *f, const node *n, const kpassing *p)
 {
-	int first = __builtin_ctz(p->inputs);
-	return (p->inputs & ~byte_model_same_inputs(n, first)) ||
+	uint32_t partial = partial_inputs(f, n, p);
+	int first = __builtin_ctz(partial);
+	return (partial & ~byte_model_same_inputs(n, first)) ||
 	       !kernel_in_place(n->kernel, first);
 }
 
@@ -122,7 +134,7 @@ static void add_useful(finder *f, node_id id, uint32_t *useful)
 	for (int i = 0; i < n->kernel->npassings; i++) {
 		const kpassing *p = &n->kernel->passings[i];
 		if (!(f->to->nodes[id] >> i & 1) ||
-		    (!gains(n, p) && !(useful[n->output] & bit_of(p->to))))
+		    (!gains(f, n, p) && !(useful[n->output] & bit_of(p->to))))
 			continue;
 		for (int j = 0; j < n->kernel->ninputs; j++)
 			if (p->inputs >> j & 1)

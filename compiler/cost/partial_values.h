@@ -3,6 +3,8 @@
  *
  * A tensor may be partial by a reducer where the node that computes it can give
  * partial results of that kind, and every node that reads it can hand it on.
+ * Where a node hands on the sum of several tensors, those that are replicated
+ * stand for partial ones (layout_zero_axes()): one of them has to be partial.
  * An input, a constant, a state and its next value, and an output never are. */
 #ifndef TDL_COMPILER_COST_PARTIAL_VALUES_H
 #define TDL_COMPILER_COST_PARTIAL_VALUES_H

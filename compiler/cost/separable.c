@@ -44,14 +44,16 @@ static void set_choice(const candidate *c, cuts *to, int choice)
 	to->dim[c->m->naxes - 1] = (signed char)choice;
 }
 
-/* Elements that the groups move to what they need from what is stored. */
-static bool reads(const product *need, const product *stored, int64_t *n)
+/* Elements that the groups, of which one in `share' has no zeros, move to what
+ * they need from what is stored. */
+static bool reads(const product *need, const product *stored, int share,
+		  int64_t *n)
 {
 	int64_t all, most, held;
 	if (!product_elements(need, &all, &most) ||
 	    !product_held(stored, need, &held))
 		return false;
-	*n = all - held;
+	*n = (all - held) / share;
 	return true;
 }
 
@@ -85,8 +87,13 @@ static bool row(candidate *c, int64_t *to)
 			x = product_with(c, p->inputs ? LAYOUT_NEEDS
 					 : shared     ? LAYOUT_REDUCED_SHARD
 						      : LAYOUT_PRODUCES);
+		int share = p->inputs ? layout_zero_share(c->m, p->kernel,
+							  &c->node_cuts,
+							  p->inputs,
+							  &c->tensor_cuts)
+				      : 1;
 		if (!x ||
-		    !(p->inputs ? reads(x, c->stored[i], &to[i])
+		    !(p->inputs ? reads(x, c->stored[i], share, &to[i])
 				: results(x, c->stored[i],
 					  layout_sharers(c->m, shared),
 					  &to[i])))

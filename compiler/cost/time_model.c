@@ -70,6 +70,9 @@ static layout used(const pair *x, layout_kind kind, int i, int j)
 	l.kernel = x->known->kernel;
 	l.space = &x->known->nodes->at[i];
 	l.inputs = x->known->inputs;
+	if (kind == LAYOUT_NEEDS)
+		l.zeros = layout_zero_axes(&x->cache->mesh, l.kernel, l.space,
+					   l.inputs, l.cuts);
 	return l;
 }
 

@@ -326,8 +326,9 @@ static void write_piece(writer *w, const plan_instr *in, int worker,
 	int64_t from_at = from->offset + place_of(&s, &q->at, size, from_step);
 	for (int d = 0; d < q->at.n; d++)
 		count[d] = q->at.hi[d] - q->at.lo[d];
-	SAY("{ %d, %d, %s, %" PRId64 ", %" PRId64 ", %d, { %s }, { %s }, "
-	    "{ %s } },", worker, q->peer, q->add ? "true" : "false", to_at,
+	SAY("{ %d, %d, PIECE_%s, %" PRId64 ", %" PRId64 ", %d, { %s }, { %s }, "
+	    "{ %s } },", worker, q->peer,
+	    q->zeros ? "ZEROS" : q->add ? "ADD" : "COPY", to_at,
 	    from_at, q->at.n, print_numbers(w->t.a, count, q->at.n),
 	    print_numbers(w->t.a, to_step, q->at.n),
 	    print_numbers(w->t.a, from_step, q->at.n));

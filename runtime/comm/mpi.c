@@ -30,7 +30,7 @@ enum { MOST_BYTES = 1 << 30 };
 typedef struct part {
 	int instr; /* of its transfer */
 	int peer; /* the worker that it comes from, or goes to */
-	bool add;
+	bool add, zeros; /* of piece */
 	int64_t at, nbytes; /* in the staging memory */
 	int64_t *lo, *hi;
 } part;
@@ -109,6 +109,7 @@ static void note_part(ranks *c, parts *to, int instr, const piece *q, int peer)
 	part x = { .instr = instr,
 		   .peer = peer,
 		   .add = q->add,
+		   .zeros = q->zeros,
 		   .nbytes = box_volume(&q->at) * size,
 		   .lo = ARENA_COPY(c->a, q->at.lo, q->at.n),
 		   .hi = ARENA_COPY(c->a, q->at.hi, q->at.n) };
@@ -380,7 +381,8 @@ static void pack(const ranks *c, const exchange *of, const part *x)
 }
 
 /* Copies a part to where it belongs, or combines it with what is there: this
- * rank's own out of its buffer, another's out of the inbox. */
+ * rank's own out of its buffer, another's out of the inbox; or makes it
+ * zeros. */
 static void unpack(const ranks *c, const exchange *of, const part *x)
 {
 	const plan_instr *in = &c->p->program[x->instr];
@@ -388,15 +390,19 @@ static void unpack(const ranks *c, const exchange *of, const part *x)
 	int64_t size = (int64_t)dtype_size(t->type);
 	bool own = x->peer == c->rank;
 	box b = part_box(x, t->ndim);
-	region src = own ? plan_region(c->p, in->from, c->rank) : dense(&b);
 	region dst = plan_region(c->p, in->to, c->rank);
+	region src = x->zeros ? dst
+		     : own    ? plan_region(c->p, in->from, c->rank)
+			      : dense(&b);
 	unsigned char *to = place(c, in->to);
 	const unsigned char *from = own ? place(c, in->from)
 					: (unsigned char *)of->inbox + x->at;
 	reducer red = x->add ? plan_partial(c->p, in->node) : RED_NONE;
 	runs r = runs_of(&b, &dst, &src);
 	while (runs_next(&r)) {
-		if (x->add)
+		if (x->zeros)
+			memset(to + r.dst * size, 0, (size_t)(r.n * size));
+		else if (x->add)
 			reducer_combine(red, t->type, to + r.dst * size,
 					from + r.src * size, r.n);
 		else

@@ -34,7 +34,7 @@ typedef struct parcel {
 /* A piece, without the dimensions that a box has room for. */
 typedef struct pull {
 	int peer;
-	bool add;
+	bool add, zeros;
 	int64_t *lo, *hi;
 } pull;
 
@@ -74,7 +74,7 @@ static void note_pieces(threads *c, int instr, int worker)
 	x->pulls = ARENA_ARRAY(c->a, pull, n);
 	for (int i = 0; i < n; i++) {
 		const piece *q = &pieces[i];
-		x->pulls[i] = (pull){ q->peer, q->add,
+		x->pulls[i] = (pull){ q->peer, q->add, q->zeros,
 				      ARENA_COPY(c->a, q->at.lo, q->at.n),
 				      ARENA_COPY(c->a, q->at.hi, q->at.n) };
 		if (q->peer != worker) {
@@ -272,7 +272,7 @@ static void fetch(threads *c, const plan_instr *in, int number, const pull *x,
 	const plan_tensor *t = &c->p->tensors[c->p->buffers[in->to].tensor];
 	int64_t size = (int64_t)dtype_size(t->type);
 	region dst = plan_region(c->p, in->to, number);
-	region src = plan_region(c->p, in->from, x->peer);
+	region src = x->zeros ? dst : plan_region(c->p, in->from, x->peer);
 	unsigned char *at = place(c, number, in->to);
 	const unsigned char *from = place(c, x->peer, in->from);
 	reducer r = x->add ? plan_partial(c->p, in->node) : RED_NONE;
@@ -281,7 +281,10 @@ static void fetch(threads *c, const plan_instr *in, int number, const pull *x,
 	memcpy(b.hi, x->hi, (size_t)b.n * sizeof(*b.hi));
 	runs run = runs_of(&b, &dst, &src);
 	while (runs_next(&run)) {
-		if (x->add)
+		if (x->zeros)
+			memset(at + run.dst * size, 0,
+			       (size_t)(run.n * size));
+		else if (x->add)
 			reducer_combine(r, t->type, at + run.dst * size,
 					from + run.src * size, run.n);
 		else

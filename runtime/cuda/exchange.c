@@ -48,8 +48,8 @@ static void add_box(arena *a, boxes *by_peer, int peer, const box *b)
 }
 
 /* Fills the table, and notes the boxes that this worker receives and sends. */
-static table make_table(arena *work, const plan *p, const exchange *x,
-		      boxes *from, boxes *to)
+static table make_table(arena *work, const plan *p, exchange *x, boxes *from,
+			boxes *to)
 {
 	const plan_instr *in = &p->program[x->instr];
 	table t = { .n = mesh_workers(&p->mesh) };
@@ -62,6 +62,8 @@ static table make_table(arena *work, const plan *p, const exchange *x,
 		for (int i = 0; i < n; i++) {
 			*cell(&t, w, q[i].peer) += box_bytes(x, &q[i].at);
 			t.axes |= mesh_axes_between(&p->mesh, w, q[i].peer);
+			if (w == x->worker)
+				x->zeros |= q[i].zeros;
 			if (w == x->worker)
 				add_box(work, from, q[i].peer, &q[i].at);
 			else if (q[i].peer == x->worker)
@@ -332,6 +334,7 @@ void exchange_merge(const plan *p, exchange *combine, exchange *move)
 	if (combine->kind != EXCHANGE_REDUCE_SCATTER ||
 	    then->op != PLAN_MOVE || then->from != first->to ||
 	    combine->axes != move->axes ||
+	    plan_layout(p, &p->buffers[then->to]).zeros ||
 	    !is_same_or_apart(p, first->from, then->to) ||
 	    !is_between(p, first->to, combine->instr, move->instr))
 		return;
@@ -388,7 +391,11 @@ static void copy_in(const exchange *x, const places *at, const parcel *q,
 static void copy_own(const exchange *x, const places *at, pack_list *l)
 {
 	for (int i = 0; i < x->own.nboxes; i++)
-		pack_copy(l, x->type, &x->own.boxes[i], &at->to, &at->from);
+		if (x->zeros)
+			pack_zeros(l, x->type, &x->own.boxes[i], &at->to);
+		else
+			pack_copy(l, x->type, &x->own.boxes[i], &at->to,
+				  &at->from);
 }
 
 /* Combines shares in the order of the workers' numbers. */

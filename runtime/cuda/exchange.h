@@ -41,7 +41,8 @@ typedef struct exchange {
 	reducer reducer;  /* COMBINE */
 	int nto, nfrom;
 	parcel *to, *from; /* others, by ascending number */
-	parcel own;	   /* the data that stay with the worker */
+	parcel own;	   /* the data that stay with the worker; */
+	bool zeros;	   /* these are zeros, and there is nothing else */
 	/* A collective has a slot of this size for each worker of the group, in
 	 * staging memory or in the buffer itself. */
 	int64_t slot;

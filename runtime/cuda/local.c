@@ -78,7 +78,10 @@ static void add_copies(local *l, pack_list *to, int instr, int worker,
 	pack_block dst = block_of(l, in->to, worker);
 	for (int i = 0; i < n; i++) {
 		pack_block src = block_of(l, in->from, pieces[i].peer);
-		pack_copy(to, t, &pieces[i].at, &dst, &src);
+		if (pieces[i].zeros)
+			pack_zeros(to, t, &pieces[i].at, &dst);
+		else
+			pack_copy(to, t, &pieces[i].at, &dst, &src);
 	}
 }
 

@@ -344,6 +344,11 @@ void pack_combine(pack_list *l, dtype t, reducer r, const box *at,
 	arena_free(work);
 }
 
+void pack_zeros(pack_list *l, dtype t, const box *at, const pack_block *to)
+{
+	pack_combine(l, t, RED_NONE, at, to, 0, NULL);
+}
+
 void pack_copy(pack_list *l, dtype t, const box *at, const pack_block *to,
 	       const pack_block *from)
 {

@@ -7,7 +7,8 @@
  *
  *	width, a power of two: elements for a copy, bytes are 1 << width; of
  *		what is combined 1 << width elements are loaded at once;
- *	number of dimensions, of units, of sources;
+ *	number of dimensions, of units, of sources: a copy without one is of
+ *		zeros;
  *	count per dimension, in units;
  *	the destination's address, and its step per dimension, in units;
  *	the same for each source.
@@ -56,7 +57,7 @@ TDL_INLINE int64_t tdl_pack_at(const int64_t *count,
 template <typename U>
 TDL_INLINE void tdl_copy_tile(const int64_t *job, uint32_t tile)
 {
-	const int ndim = (int)job[1];
+	const int ndim = (int)job[1], nfrom = (int)job[3];
 	const uint32_t n = (uint32_t)job[2];
 	const uint32_t begin = tile * TDL_PACK_TILE + threadIdx.x;
 	const int64_t *count = job + TDL_PACK_HEAD;
@@ -65,7 +66,8 @@ TDL_INLINE void tdl_copy_tile(const int64_t *job, uint32_t tile)
 #pragma unroll
 	for (int k = 0; k < TDL_PACK_EACH; k++) {
 		const uint32_t i = begin + k * TDL_PACK_THREADS;
-		if (i < n)
+		x[k] = U();
+		if (i < n && nfrom > 0)
 			x[k] = ((const U *)from[0])[tdl_pack_at(
 				count, from + 1, ndim, i)];
 	}

@@ -37,6 +37,9 @@ void pack_copy(pack_list *l, dtype t, const box *at, const pack_block *to,
 void pack_combine(pack_list *l, dtype t, reducer r, const box *at,
 		  const pack_block *to, int nfrom, const pack_block *from);
 
+/* Fills a box with zeros. */
+void pack_zeros(pack_list *l, dtype t, const box *at, const pack_block *to);
+
 /* The same of count[0] x .. elements, ndim <= MAX_NDIM, that begin at addresses
  * and lie to_step[], from_step[] elements after each other. */
 void pack_strided(pack_list *l, dtype t, int ndim, const int64_t *count,

@@ -25,6 +25,8 @@ MODELS = [
      ["--train", "--optimizer", "sgd,momentum=0.9"]),
     ("gpt2", 3, 1, ["layers=1", "heads=3", "width=12", "tokens=5", "batch=2",
                     "vocabulary=11"], ["--algorithm", "megatron"]),
+    ("bert", 2, 2, ["layers=1", "heads=2", "width=12", "tokens=5", "batch=2",
+                    "vocabulary=11"], ["--train", "--algorithm", "megatron"]),
     ("resnet", 2, 1, ["depth=18", "batch=2", "image=17", "width=4",
                       "classes=3"], ["--algorithm", "data-parallel"]),
 ]

@@ -20,6 +20,10 @@ plan gpt2 4 gpt2 -D layers=1 -D heads=2 -D width=16 -D tokens=9 -D batch=4 \
 	-D vocabulary=50 --train --optimizer adamw
 expect 0 ranks 4 "$tmp/gpt2-4.plan" --steps 2 --verify
 verified
+plan bert 4 bert -D layers=1 -D heads=4 -D width=16 -D tokens=6 -D batch=2 \
+	-D vocabulary=40 --train --algorithm megatron
+expect 0 ranks 4 "$tmp/bert-4.plan" --steps 2 --verify
+verified
 for seed in 11 21 31 41; do
 	expect 0 ranks 2 "$tmp/mlp-2.plan" --steps 3 --verify
 	verified

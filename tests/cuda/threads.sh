@@ -19,8 +19,11 @@ plan resnet 2 resnet -D depth=18 -D batch=2 -D image=33 -D width=4 \
 	-D classes=7
 plan gpt2 4 gpt2 -D layers=1 -D heads=2 -D width=16 -D tokens=9 -D batch=4 \
 	-D vocabulary=50 --train --optimizer adamw
+# Tensor parallelism, in which some devices add zeros.
+plan bert 4 bert -D layers=1 -D heads=4 -D width=16 -D tokens=6 -D batch=2 \
+	-D vocabulary=40 --train --algorithm megatron
 
-for name in mlp-1 mlp-2 mlp-4 mlp-8 resnet-2 gpt2-4; do
+for name in mlp-1 mlp-2 mlp-4 mlp-8 resnet-2 gpt2-4 bert-4; do
 	plan=$tmp/$name.plan
 	expect 0 "$TDLRUN" "$plan" --steps 3 --outputs "$tmp/cpu.npz"
 	expect 0 cuda "$plan" --steps 3 --outputs "$tmp/cuda.npz" --verify

@@ -240,6 +240,33 @@ uint32_t partial_axes(const judge *j, const node *n, const cuts *c)
 	return axes;
 }
 
+/* Whether an input that is replicated can be read as a part: the terms of a sum
+ * that is taken apart may be zeros, and the greatest, or the least, of equal
+ * ones is each of them.  All that is read of the tensor is a part then. */
+static bool can_be_part(const node *n, const kpassing *p, int input)
+{
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		if (n->inputs[i] == n->inputs[input] &&
+		    !(p->inputs >> i & 1))
+			return false;
+	return p->by != RED_PROD;
+}
+
+/* Whether a worker reads zeros through an input. */
+static bool reads_zeros(const judge *j, const node *n, const cuts *c,
+			int input, int worker)
+{
+	const cuts *of = &j->as->tensor_cuts[n->inputs[input]];
+	for (int a = 0; a < j->naxes; a++) {
+		const kpassing *p = c->dim[a] < CUT_NONE
+			? &n->kernel->passings[CUT_NONE - 1 - c->dim[a]] : NULL;
+		if (p && (p->inputs >> input & 1) && p->by == RED_SUM &&
+		    of->dim[a] == CUT_NONE && coordinate(j, worker, a) > 0)
+			return true;
+	}
+	return false;
+}
+
 /* Whether tensors are partial where a node gives or takes them so. */
 static bool fits(const judge *j, const node *n, const cuts *c)
 {
@@ -254,6 +281,9 @@ static bool fits(const judge *j, const node *n, const cuts *c)
 		for (int i = 0; i < n->kernel->ninputs; i++) {
 			int is = all[n->inputs[i]].dim[a];
 			bool wanted = p && (p->inputs >> i & 1);
+			if (wanted && is == CUT_NONE &&
+			    can_be_part(n, p, i))
+				continue;
 			if (wanted ? is != cut_partial(p->by) : is < CUT_NONE)
 				return false;
 		}
@@ -318,7 +348,7 @@ int64_t judge_node(const judge *j, node_id id)
 			bool again = false;
 			for (int o = 0; o < i; o++)
 				again |= n->inputs[o] == t;
-			if (again)
+			if (again || reads_zeros(j, n, c, i, w))
 				continue;
 			needed(j, n, c, t, w, &want);
 			stored(j, t, w, &have);

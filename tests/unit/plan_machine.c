@@ -104,14 +104,17 @@ static void receive(machine *m, const plan_instr *in, int worker)
 	piece *pieces;
 	int n = plan_pieces(tmp, p, in, worker, &pieces);
 	for (int i = 0; i < n; i++) {
-		region from = plan_region(p, in->from, pieces[i].peer);
+		int source = pieces[i].zeros ? in->to : in->from;
+		region from = plan_region(p, source, pieces[i].peer);
 		runs r = runs_of(&pieces[i].at, &to, &from);
 		while (runs_next(&r)) {
 			char *dst = at(m, in->to, worker) +
 				    (size_t)r.dst * size;
 			const char *src = at(m, in->from, pieces[i].peer) +
 					  (size_t)r.src * size;
-			if (pieces[i].add)
+			if (pieces[i].zeros)
+				memset(dst, 0, (size_t)r.n * size);
+			else if (pieces[i].add)
 				reducer_combine(plan_partial(p, in->node),
 						type, dst, src, r.n);
 			else

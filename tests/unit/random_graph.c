@@ -7,20 +7,6 @@
 
 #include "base/checked.h"
 #include "kernel/linearity.h"
-#include "tests/unit/stay_partial.h"
-
-rng rng_new(uint64_t seed)
-{
-	return (rng){ seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du };
-}
-
-int rng_below(rng *r, int n)
-{
-	r->state ^= r->state >> 12;
-	r->state ^= r->state << 25;
-	r->state ^= r->state >> 27;
-	return (int)((r->state * 0x2545f4914f6cdd1du >> 33) % (uint64_t)n);
-}
 
 /* ---- kernels ----------------------------------------------------------- */
 
@@ -93,6 +79,7 @@ typedef struct maker {
 	bool once; /* each tensor is read by one node */
 	bool states;
 	bool *used;
+	bool *large; /* by tensor: its values are not small */
 } maker;
 
 static tensor_id add_tensor(maker *m, tensor_kind kind, dtype type, int ndim,
@@ -144,7 +131,7 @@ static tensor_id pick(maker *m, int64_t rows, int64_t columns)
 		if (x->type != DT_F32 || x->ndim != 2 ||
 		    (rows > 0 && x->dims[0] != rows) ||
 		    (columns > 0 && x->dims[1] != columns) ||
-		    (m->once && m->used[t]))
+		    (m->once && m->used[t]) || m->large[t])
 			continue;
 		m->used[t] = true;
 		return t;
@@ -219,7 +206,7 @@ static void add_small(maker *m, tensor_id x)
 	add_node(m, k, &x);
 }
 
-static void add_matmul_of(maker *m, tensor_id x, tensor_id y)
+static tensor_id add_product(maker *m, tensor_id x, tensor_id y)
 {
 	arena *a = m->a;
 	int64_t d[] = { dims_of(m, x)[0], dims_of(m, y)[1],
@@ -230,7 +217,12 @@ static void add_matmul_of(maker *m, tensor_id x, tensor_id y)
 	kexpr *i = kx_var(a, 0), *j = kx_var(a, 1), *v = kx_var(a, 2);
 	k->body = kx_fn2(a, FN_MUL, read2(a, k, 0, i, v, NULL),
 			 read2(a, k, 1, v, j, NULL));
-	add_small(m, add_node(m, k, (tensor_id[]){ x, y }));
+	return add_node(m, k, (tensor_id[]){ x, y });
+}
+
+static void add_matmul_of(maker *m, tensor_id x, tensor_id y)
+{
+	add_small(m, add_product(m, x, y));
 }
 
 static void add_matmul(maker *m)
@@ -404,7 +396,8 @@ static maker maker_new(arena *a, rng *r, bool once)
 	g->inputs = ARENA_ARRAY(a, tensor_id, MOST_TENSORS);
 	g->outputs = ARENA_ARRAY(a, tensor_id, MOST_TENSORS);
 	return (maker){ .a = a, .r = r, .g = g, .once = once,
-			.used = ARENA_ARRAY(a, bool, MOST_TENSORS) };
+			.used = ARENA_ARRAY(a, bool, MOST_TENSORS),
+			.large = ARENA_ARRAY(a, bool, MOST_TENSORS) };
 }
 
 static void add_output(graph *g, tensor_id t)
@@ -432,6 +425,44 @@ static graph *make(arena *a, rng *r, int nnodes, bool once)
 	maker m = maker_new(a, r, once);
 	while (m.g->nnodes < nnodes)
 		add_any(&m);
+	add_outputs(&m, NULL);
+	return m.g;
+}
+
+/* The sum of a product and of other tensors, which may be that product or one
+ * sum of them already, reduced to small numbers at the end. */
+static void add_terms(maker *m)
+{
+	arena *a = m->a;
+	tensor_id x = pick(m, 0, 0), y = pick(m, dims_of(m, x)[1], 0);
+	tensor_id sum = add_product(m, x, y);
+	m->large[sum] = true;
+	for (int i = 1 + rng_below(m->r, 3); i > 0; i--) {
+		const int64_t *d = dims_of(m, sum);
+		tensor_id in[] = { sum, pick(m, d[0], d[1]) };
+		kernel *k = kernel_new(a, "plus", 2, 2, d, RED_NONE, DT_F32);
+		kexpr *v = kx_var(a, 0), *w = kx_var(a, 1);
+		if (rng_below(m->r, 8) == 0)
+			in[1] = sum;
+		add_input(k, &m->g->tensors[in[0]]);
+		add_input(k, &m->g->tensors[in[1]]);
+		k->body = kx_fn2(a, rng_below(m->r, 4) ? FN_ADD : FN_SUB,
+				 read2(a, k, 0, v, w, NULL),
+				 read2(a, k, 1, v, w, NULL));
+		m->used[sum] = true;
+		sum = add_node(m, k, in);
+		m->large[sum] = true;
+	}
+	add_small(m, sum);
+}
+
+graph *random_sums(arena *a, rng *r, int nnodes)
+{
+	maker m = maker_new(a, r, false);
+	while (m.g->nnodes < nnodes) {
+		add_terms(&m);
+		add_any(&m);
+	}
 	add_outputs(&m, NULL);
 	return m.g;
 }
@@ -547,54 +578,4 @@ graph *random_graph(arena *a, rng *r, int nnodes)
 graph *random_chain(arena *a, rng *r, int nnodes)
 {
 	return make(a, r, nnodes, true);
-}
-
-/* ---- layouts ----------------------------------------------------------- */
-
-static cuts random_cuts(rng *r, const mesh *m, int n, const int64_t *extents,
-			uint32_t allowed)
-{
-	cuts c = cuts_none();
-	for (int a = 0; a < m->naxes; a++) {
-		int d = rng_below(r, n + 1);
-		if (d == n || !(allowed >> d & 1))
-			continue;
-		c.dim[a] = (signed char)d;
-		if (cuts_smallest(extents[d], m, &c, m->naxes, d) < 1)
-			c.dim[a] = CUT_NONE;
-	}
-	return c;
-}
-
-assignment random_assignment_on(arena *a, rng *r, const graph *g,
-				const mesh *m)
-{
-	assignment as = { *m, ARENA_ARRAY(a, cuts, g->ntensors),
-			  ARENA_ARRAY(a, cuts, g->nnodes) };
-	for (int t = 0; t < g->ntensors; t++)
-		as.tensor_cuts[t] = random_cuts(r, m, g->tensors[t].type.ndim,
-						g->tensors[t].type.dims, ~0u);
-	for (int n = 0; n < g->nnodes; n++) {
-		const kernel *k = g->nodes[n].kernel;
-		int64_t extents[MAX_NVARS];
-		for (int v = 0; v < k->nvars; v++)
-			extents[v] = k->vars[v].extent;
-		as.node_cuts[n] = random_cuts(r, m, k->nvars, extents, ~0u);
-	}
-	for (int t = 0; t < g->ntensors; t++)
-		if (g->tensors[t].next != NONE)
-			as.tensor_cuts[g->tensors[t].next] = as.tensor_cuts[t];
-	stay_partial(a, r->state, g, &as);
-	return as;
-}
-
-assignment random_assignment(arena *a, rng *r, const graph *g)
-{
-	static const mesh meshes[] = {
-		{ 0, { 0 } },	       { 1, { 2 } },	{ 1, { 3 } },
-		{ 2, { 2, 2 } },       { 2, { 3, 2 } }, { 1, { 5 } },
-		{ 3, { 2, 2, 2 } },    { 2, { 2, 3 } }, { 3, { 3, 2, 2 } },
-	};
-	const mesh *m = &meshes[rng_below(r, sizeof(meshes) / sizeof(*m))];
-	return random_assignment_on(a, r, g, m);
 }

@@ -23,15 +23,48 @@ static reducer elsewhere(const attempt *x, node_id n)
 	return layout_reducer(&x->as->mesh, x->g->nodes[n].kernel, &c);
 }
 
-/* A passing of just the inputs that are partial, by the reducer that they have;
- * -1 for none. */
+/* Replicates a tensor that is no state, now and then. */
+static void replicate(const attempt *x, tensor_id t)
+{
+	cuts *c = &x->as->tensor_cuts[t];
+	bool free = x->g->tensors[t].kind != TENSOR_STATE;
+	for (tensor_id s = 0; s < x->g->ntensors; s++)
+		free = free && x->g->tensors[s].next != t;
+	if (free && c->dim[x->axis] >= 0 && draw_int(x->d, 0, 1))
+		c->dim[x->axis] = CUT_NONE;
+}
+
+/* Whether what else a passing takes is replicated, and read by no other
+ * input. */
+static bool takes_rest(const attempt *x, node_id n, const kpassing *p,
+		       uint32_t partial)
+{
+	const node *at = &x->g->nodes[n];
+	for (int i = 0; i < at->kernel->ninputs; i++) {
+		const cuts *c = &x->as->tensor_cuts[at->inputs[i]];
+		if (!(p->inputs >> i & 1) || (partial >> i & 1))
+			continue;
+		replicate(x, at->inputs[i]);
+		if (c->dim[x->axis] != CUT_NONE || p->by == RED_PROD)
+			return false;
+		for (int o = 0; o < at->kernel->ninputs; o++)
+			if (at->inputs[o] == at->inputs[i] &&
+			    !(p->inputs >> o & 1))
+				return false;
+	}
+	return true;
+}
+
+/* A passing of the inputs that are partial, by the reducer that they have, and
+ * of others that are replicated, perhaps; -1 for none. */
 static int passing_of(const attempt *x, node_id n, uint32_t inputs, reducer by)
 {
 	const kernel *k = x->g->nodes[n].kernel;
 	reducer other = elsewhere(x, n);
 	for (int i = 0; i < k->npassings; i++) {
 		const kpassing *p = &k->passings[i];
-		if (p->inputs == inputs && p->by == by &&
+		if (!(inputs & ~p->inputs) && p->by == by &&
+		    takes_rest(x, n, p, inputs) &&
 		    (other == RED_NONE || other == p->to))
 			return i;
 	}

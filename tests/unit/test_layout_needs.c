@@ -25,7 +25,7 @@ typedef struct scene {
 	mesh m;
 	int nworkers, ndim;
 	int64_t dims[MAX_NDIM]; /* of the tensor */
-	uint32_t inputs;
+	uint32_t inputs, zeros; /* zeros: axes, of a layout */
 	cuts space, made, stored;
 } scene;
 
@@ -164,6 +164,11 @@ static void draw_scene(scene *s)
 	s->space = draw_cuts(s, s->k->nvars);
 	s->stored = draw_cuts(s, s->ndim);
 	draw_maker(s);
+	/* Along some axes that divide neither what is read nor the reader. */
+	for (int a = 0; a < s->m.naxes; a++)
+		if (s->space.dim[a] == CUT_NONE &&
+		    s->stored.dim[a] == CUT_NONE && chance(&s->r, 50))
+			s->zeros |= UINT32_C(1) << a;
 }
 
 static layout layout_in(const scene *s, layout_kind kind)
@@ -173,7 +178,8 @@ static layout layout_in(const scene *s, layout_kind kind)
 			 .dims = s->dims, .cuts = &s->stored,
 			 .kernel = needs ? s->k : s->maker,
 			 .space = needs ? &s->space : &s->made,
-			 .inputs = s->inputs };
+			 .inputs = s->inputs,
+			 .zeros = needs ? s->zeros : 0 };
 }
 
 /* ---- a visit of all workers -------------------------------------------- */
@@ -263,14 +269,42 @@ static bool is_gathered(const scene *s, const layout_transfer *t, int worker,
 static void check_collective(const scene *s, const layout_transfer *t,
 			     int64_t received, const visit *v, const visit *u)
 {
-	bool gather = received > 0, holds = true;
+	bool gather = received > 0 && t->to.zeros == 0, holds = true;
 	for (int w = 0; w < s->nworkers; w++) {
 		gather = gather && is_gathered(s, t, w, v, u);
 		holds = holds && box_contains(&u->at[w].at, &v->at[w].at);
 	}
 	collective c = transfer_collective(t, received);
+	ck_assert((c == COLL_LOCAL) == (received == 0));
 	ck_assert_int_eq(c == COLL_ALL_GATHER, gather);
 	ck_assert(c != COLL_HALO || holds);
+}
+
+/* Whether a worker is not the first along all axes in the mask. */
+static bool is_later(const scene *s, uint32_t axes, int worker)
+{
+	for (int a = s->m.naxes - 1; a >= 0; a--) {
+		if ((axes >> a & 1) && worker % s->m.size[a] > 0)
+			return true;
+		worker /= s->m.size[a];
+	}
+	return false;
+}
+
+/* Of all that the worker wants nothing is copied. */
+static void check_zeros(const scene *s, const layout_transfer *t, int worker,
+			const box *want)
+{
+	piece *q;
+	int64_t count = 0;
+	int n = transfer_pieces(s->a, t, worker, &q);
+	for (int i = 0; i < n; i++) {
+		ck_assert(q[i].zeros && q[i].peer == worker && !q[i].add);
+		ck_assert(box_contains(want, &q[i].at));
+		count += box_volume(&q[i].at);
+	}
+	ck_assert_int_le(n, 1);
+	ck_assert_int_eq(count, box_volume(want));
 }
 
 /* Returns the bytes. */
@@ -282,6 +316,10 @@ static int64_t check_transfer(const scene *s, const layout *from,
 	for (int w = 0; w < s->nworkers; w++) {
 		int64_t held = region_held(&v->at[w], &u->at[w].at);
 		int64_t bytes = 8 * (u->at[w].count - held);
+		if (is_later(s, to->zeros, w)) {
+			check_zeros(s, &t, w, &u->at[w].at);
+			bytes = 0;
+		}
 		ck_assert_int_eq(transfer_bytes(&t, w), bytes);
 		total += bytes;
 	}
@@ -309,7 +347,7 @@ static void check_classes(const scene *s, const layout *x, const visit *v,
 {
 	layout_classes *f = layout_classes_new(s->a, &s->m);
 	int a = layout_class_of(f, x), b = layout_class_of(f, y);
-	bool same = true, cover = true, back = true;
+	bool same = x->zeros == y->zeros, cover = same, back = same;
 	for (int w = 0; w < s->nworkers; w++) {
 		same = same && is_same(&v->at[w], &u->at[w]);
 		cover = cover && is_cover(&v->at[w], &u->at[w]);
@@ -325,6 +363,7 @@ static void check_classes(const scene *s, const layout *x, const visit *v,
 
 typedef struct tally {
 	int trials, products, moved, several, opaque, derived, empty, runs;
+	int zeros;
 } tally;
 
 static void count(tally *n, const scene *s, const layout *needs,
@@ -338,6 +377,7 @@ static void count(tally *n, const scene *s, const layout *needs,
 	n->trials++;
 	n->products += p && product_elements(p, &sum, &most);
 	n->moved += moved > 0;
+	n->zeros += needs->zeros != 0;
 	n->several += (s->inputs & (s->inputs - 1)) != 0;
 	n->opaque += !s->k->body;
 	n->derived += s->k->nderived > 0;
@@ -358,8 +398,11 @@ static void try_one(tally *n, scene *s)
 	check_sums(s, &to, &needs);
 	check_sums(s, &share, &own);
 	int64_t moved = check_transfer(s, &at, &stored, &to, &needs);
-	check_transfer(s, &share, &own, &to, &needs);
-	check_transfer(s, &out, &made, &to, &needs);
+	layout all = to;
+	all.zeros = 0;
+	check_classes(s, &to, &needs, &all, &needs);
+	check_transfer(s, &share, &own, &all, &needs);
+	check_transfer(s, &out, &made, &all, &needs);
 	check_classes(s, &to, &needs, &at, &stored);
 	check_classes(s, &to, &needs, &share, &own);
 	check_classes(s, &to, &needs, &out, &made);
@@ -392,6 +435,7 @@ START_TEST(needs_equal_visits)
 	ck_assert_int_gt(n.opaque, at_least(1000));
 	ck_assert_int_gt(n.derived, at_least(500));
 	ck_assert_int_gt(n.empty, at_least(1000));
+	ck_assert_int_gt(n.zeros, at_least(1000));
 	ck_assert_int_gt(n.runs, at_least(500));
 }
 END_TEST

@@ -79,14 +79,24 @@ static int count_changing(const plan *p)
 	return n;
 }
 
+static int count_zeros(const plan *p)
+{
+	int n = 0;
+	for (int b = 0; b < p->nbuffers; b++)
+		n += plan_layout(p, &p->buffers[b]).zeros != 0;
+	return n;
+}
+
 START_TEST(same_results)
 {
+	int zeros = 0;
 	for (int seed = 0; seed < 400; seed++) {
 		if (!sampled(seed))
 			continue;
 		arena *a = arena_new();
 		rng r = rng_new((uint64_t)seed);
-		graph *g = random_graph(a, &r, 1 + seed % 12);
+		graph *g = seed % 3 ? random_graph(a, &r, 1 + seed % 12)
+				    : random_sums(a, &r, 1 + seed % 12);
 		assignment as = random_assignment(a, &r, g);
 		plan *p = seed % 2 ? lower(a, g, &as)
 				   : lower_overlapping(a, g, &as);
@@ -97,6 +107,7 @@ START_TEST(same_results)
 		machine m = machine_new(a, p), whole = machine_new(a, one);
 		machine_run(&m);
 		machine_run(&whole);
+		zeros += count_zeros(p) > 0;
 		ck_assert_int_eq(m.received, p->communication_bytes);
 		ck_assert_int_eq(whole.received, 0);
 		for (int i = 0; i < p->noutputs; i++) {
@@ -106,6 +117,48 @@ START_TEST(same_results)
 		}
 		arena_free(a);
 	}
+	ck_assert_int_ge(zeros, at_least(8));
+}
+END_TEST
+
+/* Makes a node that reads zeros read where the tensor is stored; false where
+ * there is none. */
+static bool read_stored(const plan *p)
+{
+	for (int i = 0; i < p->ninstrs; i++) {
+		const plan_instr *in = &p->program[i];
+		if (in->op != PLAN_RUN)
+			continue;
+		int k = p->nodes[in->node].kernel;
+		for (int j = 0; j < p->kernels[k].kernel->ninputs; j++) {
+			const plan_buffer *b = &p->buffers[in->inputs[j]];
+			if (!plan_layout(p, b).zeros)
+				continue;
+			((int *)in->inputs)[j] = p->tensors[b->tensor].buffer;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Without them a term of a sum would be counted more than once. */
+START_TEST(zeros_are_checked)
+{
+	int tried = 0;
+	for (int seed = 0; seed < 60; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new(80000 + (uint64_t)seed);
+		graph *g = random_sums(a, &r, 8);
+		assignment as = random_assignment(a, &r, g);
+		plan *p = lower(a, g, &as);
+		diag_sink *s = diag_sink_new(a);
+		if (read_stored(p)) {
+			ck_assert(!plan_check(p, s, "plan"));
+			tried++;
+		}
+		arena_free(a);
+	}
+	ck_assert_int_gt(tried, 5);
 }
 END_TEST
 
@@ -403,6 +456,24 @@ static int64_t missing(const plan_tensor *t, const region *want,
 	return count * (int64_t)dtype_size(t->type);
 }
 
+/* Whether a worker is to have zeros in the place of an input: it is replicated
+ * along an axis along which the node sums what is partial, and the worker is
+ * not the first there. */
+static bool reads_zeros(const plan *p, const plan_node *n, int input,
+			const int *coords)
+{
+	const kernel *k = p->kernels[n->kernel].kernel;
+	const cuts *c = &p->tensors[n->inputs[input]].cuts;
+	for (int a = 0; a < p->mesh.naxes; a++) {
+		int v = n->cuts.dim[a];
+		if (v < CUT_NONE && c->dim[a] == CUT_NONE && coords[a] > 0 &&
+		    k->passings[CUT_NONE - 1 - v].by == RED_SUM &&
+		    (k->passings[CUT_NONE - 1 - v].inputs >> input & 1))
+			return true;
+	}
+	return false;
+}
+
 static int64_t reads_model(const plan *p, int n, const int *coords)
 {
 	const plan_node *x = &p->nodes[n];
@@ -412,7 +483,7 @@ static int64_t reads_model(const plan *p, int n, const int *coords)
 		bool again = false;
 		for (int j = 0; j < i; j++)
 			again = again || x->inputs[j] == x->inputs[i];
-		if (again)
+		if (again || reads_zeros(p, x, i, coords))
 			continue;
 		plan_buffer need = { x->inputs[i], LAYOUT_NEEDS, n, 0, 0 };
 		plan_buffer held = { x->inputs[i], LAYOUT_STORED, -1, 0, 0 };
@@ -466,15 +537,17 @@ START_TEST(never_more_than_model)
 {
 	const lower_options separate = { .algorithm = "random",
 					 .separate = true };
-	int less = 0;
+	int less = 0, zeros = 0;
 	for (int seed = 0; seed < 200; seed++) {
 		if (!sampled(seed))
 			continue;
 		arena *a = arena_new();
 		rng r = rng_new(20000 + (uint64_t)seed);
-		graph *g = random_graph(a, &r, 10);
+		graph *g = seed % 2 ? random_graph(a, &r, 10)
+				    : random_sums(a, &r, 10);
 		assignment as = random_assignment(a, &r, g);
 		plan *p = lower_by(a, g, &as, &separate);
+		zeros += count_zeros(p) > 0;
 		plan *fused = lower(a, g, &as);
 		ck_assert_int_eq(byte_model_total(g, &as, as.mesh.naxes),
 				 model(p));
@@ -484,6 +557,7 @@ START_TEST(never_more_than_model)
 		arena_free(a);
 	}
 	ck_assert_int_gt(less, 0);
+	ck_assert_int_ge(zeros, at_least(8));
 }
 END_TEST
 
@@ -511,6 +585,7 @@ Suite *suite(void)
 	Suite *s = suite_create("lower");
 	TCase *t = tcase_create("lower");
 	tcase_add_test(t, same_results);
+	tcase_add_test(t, zeros_are_checked);
 	tcase_add_test(t, states_are_kept);
 	tcase_add_test(t, same_again);
 	tcase_add_test(t, pieces_cover);

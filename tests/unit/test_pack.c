@@ -286,6 +286,7 @@ static trial draw_trial(arena *a, pack_list *l, dtype t, reducer r)
 		    .at = draw_box((int)draw(5)) };
 	pack_block from[MOST_SOURCES];
 	unsigned char *end;
+	bool zeros = r == RED_NONE && draw(2);
 	int n = r == RED_NONE ? 1 : 1 + (int)draw(MOST_SOURCES);
 	region to = draw_region(&x.at);
 	x.to = draw_block(a, &to, t, &end);
@@ -296,8 +297,16 @@ static trial draw_trial(arena *a, pack_list *l, dtype t, reducer r)
 		region held = draw(2) ? same : draw_region(&x.at);
 		from[i] = draw_block(a, &held, t, &end);
 	}
+	if (zeros) {
+		int64_t size = to.count * (int64_t)dtype_size(t);
+		from[0] = (pack_block){ .held = to };
+		from[0].data = (CUdeviceptr)(uintptr_t)arena_calloc(
+			a, (size_t)size + 1, 1);
+	}
 	judge(&x.at, t, r, &to, x.want, n, from);
-	if (r == RED_NONE)
+	if (zeros)
+		pack_zeros(l, t, &x.at, &x.to);
+	else if (r == RED_NONE)
 		pack_copy(l, t, &x.at, &x.to, from);
 	else
 		pack_combine(l, t, r, &x.at, &x.to, n, from);

@@ -5,10 +5,16 @@
 
 enum { MAX_NDIM = 12 };
 
+enum piece_kind {
+	PIECE_COPY,
+	PIECE_ADD,   /* combined with what is there */
+	PIECE_ZEROS, /* nothing is read */
+};
+
 /* A box that a worker gets from an arena.  Places and steps are in bytes. */
 struct piece {
 	int to_worker, from_worker;
-	bool add; /* combined with what is there */
+	piece_kind kind;
 	int64_t to, from;
 	int ndim;
 	int64_t count[MAX_NDIM], to_step[MAX_NDIM], from_step[MAX_NDIM];

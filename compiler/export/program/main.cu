@@ -119,7 +119,8 @@ static void take_piece(const piece *p, int size, reducer r, type t)
 		b.n *= p->count[d];
 	if (b.n == 0)
 		return;
-	const void *kernel = p->add ? combiner(r, t) : copier(size);
+	const void *kernel = p->kind == PIECE_ADD ? combiner(r, t)
+					   : copier(size);
 	int64_t blocks = (b.n + 255) / 256, most = (int64_t)nprocessors * 16;
 	void *parameters[] = { &b };
 	CHECK(cudaSetDevice(to->gpu));

@@ -26,7 +26,10 @@ static __device__ void find(const piece &p, int64_t i, int64_t &to,
 		FOR_EACH(i, b.n) {                                       \
 			int64_t to, from;                                \
 			find(b.p, i, to, from);                          \
-			*(T *)(b.to + to) = *(const T *)(b.from + from); \
+			*(T *)(b.to + to) =                              \
+				b.p.kind == PIECE_ZEROS                  \
+					? 0                              \
+					: *(const T *)(b.from + from);   \
 		}                                                        \
 	}
 
