@@ -21,12 +21,13 @@ import tempfile
 
 from programs import ALL, MODELS, TDLC, TDLRUN, call, sample, words
 
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
 LAYERS, BATCH, TOKENS, WIDTH, VOCABULARY = 2, 2, 8, 32, 48
 TEXT = {"batch": BATCH, "tokens": TOKENS, "vocabulary": VOCABULARY,
         "layers": LAYERS, "width": WIDTH, "heads": 8}
 LLAMA = {**TEXT, "kv_heads": 8, "wide": 48}
 SIZES = {
-    "gpt2": TEXT, "gpt3": {**TEXT, "window": 4}, "llama": LLAMA, "bert": TEXT,
+    "gpt2": TEXT, "gptj": TEXT, "gpt3": {**TEXT, "window": 4}, "llama": LLAMA, "bert": TEXT,
     "transformer": TEXT, "moe": {**LLAMA, "experts": 8, "room": 4},
     "vit": {"batch": BATCH, "image": 16, "patch": 4, "layers": LAYERS,
             "width": WIDTH, "heads": 8, "classes": VOCABULARY},
@@ -103,6 +104,17 @@ class Formula:
         self.classifier()
         self.loss(BATCH * TOKENS)
         self.between(2 * LAYERS + 1, 0, 1)
+
+    def gptj(self):
+        """Attention and feed-forward are added to the residual together: one
+        reduction forwards and one backwards.  But that sum has f32, of terms
+        of less precision, of which two move no more than it."""
+        self.embedding()
+        self.pair()
+        if self.e < WEIGHTS:
+            self.all_reduce(LAYERS, self.hidden)
+        self.classifier()
+        self.loss(BATCH * TOKENS)
 
     def bert(self):
         """Also what says whether texts belong together: columns, then rows."""
@@ -229,7 +241,8 @@ def cases():
 
 
 def options(name, t, half, train, sequence):
-    return [os.path.join(MODELS, name + ".tdl"), "-k", str(t),
+    folder = DATA if name == "gptj" else MODELS
+    return [os.path.join(folder, name + ".tdl"), "-I", MODELS, "-k", str(t),
             "--algorithm", "megatron", *words(SIZES[name]),
             *["--train"] * train, *["--precision", "bf16"] * half,
             *["--sequence-parallel"] * sequence]
