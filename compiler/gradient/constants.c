@@ -33,6 +33,28 @@ static etype either(etype own, etype around)
 	return has_no_type(own) ? around : own;
 }
 
+static bool has_shared_type(const ast_op *op)
+{
+	for (int i = 0; i < op->nparams; i++)
+		if (op->params[i].type.kind == TYPE_SHARED)
+			return true;
+	for (int i = 0; i < op->nresults; i++)
+		if (op->results[i].type.kind == TYPE_SHARED)
+			return true;
+	return false;
+}
+
+/* The type of numbers that are compared, where `around' may be that of the
+ * condition: then it is the one that tensors share, or the least that fits. */
+static etype compared_type(const grad_op *g, etype own, etype around)
+{
+	if (!etype_is_bool(around))
+		return either(own, around);
+	if (own.kind == TY_FLOAT && !has_shared_type(g->op))
+		return etype_exact(DT_F32);
+	return either(own, (etype){.kind = TY_SHARED});
+}
+
 etype grad_operands_type(const grad_op *g, const ast_expr *e, etype around)
 {
 	bool compares = e->kind == AST_BINARY && e->op >= OP_LT &&
@@ -49,9 +71,9 @@ etype grad_operands_type(const grad_op *g, const ast_expr *e, etype around)
 	default:
 		break;
 	}
-	if (compares) /* numbers, also where a condition is wanted */
-		return either(grad_common_type(g, e->args, e->nargs),
-			      etype_is_bool(around) ? etype_unknown : around);
+	if (compares)
+		return compared_type(g, grad_common_type(g, e->args, e->nargs),
+				     around);
 	if (e->kind == AST_INDEX)
 		return etype_exact(DT_I64);
 	etype own = grad_type(g, e);
