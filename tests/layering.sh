@@ -3,9 +3,9 @@
 # shellcheck disable=SC2016
 # The dependency rule: which folder may include which (docs: README.md), and
 # which files alone may include an external library's headers; and who may ask
-# for a function, a reducer or an element type by its name: dsl, which binds the
-# tree to the tables, what reads a file or an option, and the judge, which
-# shares nothing with them.
+# for a function, a reducer, an element type, an attribute or a planner by its
+# name: dsl, which binds the tree to the tables, what reads a file or an option,
+# and the judge, which shares nothing with them.
 #
 #	layering.sh [TREE]	checks a source tree, by default $srcdir
 #	layering.sh --test	checks that planted faults are found (also done
@@ -86,11 +86,15 @@ dtype_parse	base/dtype.* dsl/* plan/read.c compiler/verify/reference/* \
 		compiler/cost/topology.c libtdl/explain_input.c libtdl/run.c \
 		compiler/model/model.c compiler/train/train.c \
 		compiler/train/train_option.c tests/*
+ast_find_attr	dsl/* compiler/model/* compiler/train/optimizer.c \
+		compiler/train/train_option.c libtdl/explain_input.c \
+		compiler/verify/dim_map.c compiler/verify/reference/* tests/*
 compare		base/dtype.* dsl/* kernel/functions.* kernel/reducers.* \
 		plan/read_kernel.c compiler/verify/reference/* tests/* \
 		compiler/train/recompute.c
 '
-# Those that are compared with a text: of functions of lambdas, reducers, types.
+# Those that are compared with a text: of functions of lambdas, reducers, types,
+# planners.
 names=$(cd "${srcdir:-.}" && {
 	sed -n 's/^FN([A-Z0-9_]*, "\([a-z0-9_]*\)",.*/\1/p' \
 		kernel/functions.def
@@ -99,6 +103,7 @@ names=$(cd "${srcdir:-.}" && {
 	sed -n 's/^SCALAR(\([a-z]*\),.*/\1/p' dsl/builtins.def
 	sed -n 's/^.*\[DT_[A-Z0-9]*\] = { "\([a-z0-9]*\)".*/\1/p' base/dtype.c
 	echo unravel int float
+	sed -n 's/^\t[.]name = "\([a-z-]*\)",.*/\1/p' compiler/planners/*.c
 } | tr '\n' ' ')
 
 # Prints a line "FILE name NAME" per call of a look-up, and "FILE compare NAME"
@@ -116,7 +121,7 @@ asked_names() {
 		call = "[^\"()]*([(][^\"()]*[)][^\"()]*)*\"[^\"]*\""
 	}
 	{
-		for (s = $0; match(s, /[a-z]+_(find|parse)[(]/); ) {
+		for (s = $0; match(s, /[a-z]+_(find|parse)(_[a-z]+)?[(]/); ) {
 			print FILENAME, substr(s, RSTART, RLENGTH - 1), "x"
 			s = substr(s, RSTART + RLENGTH)
 		}
@@ -324,6 +329,8 @@ self_test() {
 	plant_text compiler/expand/a.c 't = dtype_parse(e->name);' 1
 	plant_text compiler/train/train_option.c 't = dtype_parse(text);' 0
 	plant_text compiler/gradient/a.c 'fn_parse(n); reducer_parse(n);' 2
+	plant_text compiler/expand/a.c 'i = ast_find_attr(a, n, name);' 1
+	plant_text compiler/portfolio/a.c 'if (!strcmp(by, "levels"))' 1
 	plant_text dsl/a.c 'builtin_find(k, n); strcmp(n, "int");' 0
 	plant_text compiler/verify/reference/a.c 'strcmp(n, "Mean");' 0
 	plant_text compiler/verify/a.c 'strcmp(n, "Mean");' 1

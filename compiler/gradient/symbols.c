@@ -57,6 +57,14 @@ static bool is_name_of_tensor(const grad_op *g, const char *name)
 	return false;
 }
 
+static bool is_name_of_attr(const ast_op *op, const char *name)
+{
+	for (int i = 0; i < op->nattrs; i++)
+		if (op->attrs[i].name == name)
+			return true;
+	return false;
+}
+
 static bool expr_uses(const ast_expr *e, const char *name)
 {
 	if (e->name == name || (e->pack && e->pack->name == name))
@@ -96,8 +104,7 @@ bool grad_is_global(const grad_op *g, const char *name)
 	const ast_op *op = g->op;
 	if (list_uses(op->params, op->nparams, name) ||
 	    list_uses(op->results, op->nresults, name) ||
-	    is_name_of_tensor(g, name) ||
-	    ast_find_attr(op->attrs, op->nattrs, name) >= 0)
+	    is_name_of_tensor(g, name) || is_name_of_attr(op, name))
 		return true;
 	for (int i = 0; i < g->taken.n; i++)
 		if (g->taken.at[i] == name)

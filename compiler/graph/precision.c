@@ -28,42 +28,35 @@ typedef enum summing {
 	SUMS_ANYTHING, /* in the operator, or in its gradient */
 } summing;
 
-typedef VEC(const char *) names;
+typedef VEC(const ast_symbol *) symbols;
 
 /* ---- what an operator sums ---------------------------------------------- */
 
-/* An operator of which expressions are looked at. */
-typedef struct text {
-	graph_builder *b;
-	const ast_op *op;
-} text;
-
 /* Whether e reads a tensor: not an element of a list of attributes. */
-static bool is_read(const text *t, const ast_expr *e)
+static bool is_read(const ast_expr *e)
 {
-	return e->kind == AST_INDEX && e->args[0]->kind == AST_NAME &&
-	       ast_find_attr(t->op->attrs, t->op->nattrs,
-			     e->args[0]->name) < 0;
+	return e->kind == AST_INDEX && e->args[0]->symbol &&
+	       e->args[0]->symbol->kind == SYMBOL_TENSOR;
 }
 
-static void find_reads(const text *t, const ast_expr *e, names *to)
+static void find_reads(arena *a, const ast_expr *e, symbols *to)
 {
-	if (is_read(t, e))
-		vec_push(t->b->tmp, to, e->args[0]->name);
+	if (is_read(e))
+		vec_push(a, to, e->args[0]->symbol);
 	for (int i = 0; i < e->nargs; i++)
-		find_reads(t, e->args[i], to);
+		find_reads(a, e->args[i], to);
 }
 
 /* Whether e is a product of two factors that read different tensors. */
-static bool is_product(const text *t, const ast_expr *e)
+static bool is_product(arena *a, const ast_expr *e)
 {
-	names left = { 0 }, right = { 0 };
+	symbols left = { 0 }, right = { 0 };
 	while (e->kind == AST_UNARY && e->op == OP_NEG)
 		e = e->args[0];
 	if (e->kind != AST_BINARY || e->op != OP_MUL)
 		return false;
-	find_reads(t, e->args[0], &left);
-	find_reads(t, e->args[1], &right);
+	find_reads(a, e->args[0], &left);
+	find_reads(a, e->args[1], &right);
 	for (int i = 0; i < left.n; i++)
 		for (int j = 0; j < right.n; j++)
 			if (left.at[i] == right.at[j])
@@ -72,11 +65,11 @@ static bool is_product(const text *t, const ast_expr *e)
 }
 
 /* Whether a tensor is read at an index that is read. */
-static bool is_gather(const text *t, const ast_expr *e)
+static bool is_gather(arena *a, const ast_expr *e)
 {
-	names in_index = { 0 };
-	for (int i = 1; is_read(t, e) && i < e->nargs; i++)
-		find_reads(t, e->args[i], &in_index);
+	symbols in_index = { 0 };
+	for (int i = 1; is_read(e) && i < e->nargs; i++)
+		find_reads(a, e->args[i], &in_index);
 	return in_index.n > 0;
 }
 
@@ -85,19 +78,19 @@ static summing most(summing x, summing y)
 	return x > y ? x : y;
 }
 
-static summing expr_sums(const text *t, const ast_expr *e)
+static summing expr_sums(arena *a, const ast_expr *e)
 {
 	summing s = SUMS_NOTHING;
 	const reducer_facts *by = ast_reducer(e);
 	if (by && by->choice == FN_NO_CHOICE)
 		s = by->combine == FN_ADD && !by->averages &&
-				    is_product(t, e->args[0]->args[0])
+				    is_product(a, e->args[0]->args[0])
 			    ? SUMS_PRODUCTS
 			    : SUMS_ANYTHING;
-	if (is_gather(t, e))
+	if (is_gather(a, e))
 		s = SUMS_ANYTHING;
 	for (int i = 0; i < e->nargs; i++)
-		s = most(s, expr_sums(t, e->args[i]));
+		s = most(s, expr_sums(a, e->args[i]));
 	return s;
 }
 
@@ -105,23 +98,22 @@ static summing op_sums(graph_builder *b, const ast_op *op);
 
 /* A lambda, or a call of an operator; these do not call each other in
  * circles. */
-static summing let_sums(const text *t, const ast_expr *e)
+static summing let_sums(graph_builder *b, const ast_expr *e)
 {
 	const ast_op *callee = ast_op_of(e);
-	summing s = callee ? op_sums(t->b, callee) : expr_sums(t, e);
+	summing s = callee ? op_sums(b, callee) : expr_sums(b->tmp, e);
 	for (int i = 0; callee && i < e->nargs; i++)
-		s = most(s, let_sums(t, e->args[i]));
+		s = most(s, let_sums(b, e->args[i]));
 	return s;
 }
 
 static summing op_sums(graph_builder *b, const ast_op *op)
 {
-	const text t = { b, op };
 	summing s = SUMS_NOTHING;
 	for (int i = 0; i < op->nlets; i++)
-		s = most(s, let_sums(&t, op->lets[i].value));
+		s = most(s, let_sums(b, op->lets[i].value));
 	for (int i = 0; i < op->nbodies; i++)
-		s = most(s, expr_sums(&t, op->bodies[i]));
+		s = most(s, expr_sums(b->tmp, op->bodies[i]));
 	return s;
 }
 

@@ -154,6 +154,7 @@ const planner planner_levels = {
 	.about = "one dimension per level, or replicated; least time",
 	.plan = plan,
 	.priced = true,
+	.tabled = true,
 	.variants = &at_once,
 	.nvariants = 1,
 };

@@ -41,6 +41,7 @@ typedef struct planner {
 	 * for. */
 	bool on_request;
 	bool priced; /* takes prices into account */
+	bool tabled; /* takes its costs from tables that are kept (levels.h) */
 	/* The variants behind the plain one. */
 	const search_variant *variants;
 	int nvariants;

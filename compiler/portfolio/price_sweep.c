@@ -278,10 +278,11 @@ bool plan_sweep(const plan_request *how, const char *algorithm,
 		    .tensor_at = ARENA_ARRAY(tmp, double, g->ntensors),
 		    .node_at = ARENA_ARRAY(tmp, double, g->nnodes) };
 	search_request q;
+	const planner *by = planner_find(algorithm);
 	s.how.algorithm = algorithm;
 	find_depths(&s);
 	bool ok = plan_search_request(how, &q);
-	if (ok && !strcmp(algorithm, "levels"))
+	if (ok && by && by->tabled)
 		s.how.tables = level_tables_new(tmp, &q);
 	ok = ok && try_prices(&s);
 	arena_free(tmp);

@@ -26,10 +26,9 @@ typedef struct drawer {
 
 draw_pack *sample_find_pack(draw *d, const char *name);
 int64_t sample_extent(drawer *w);
-/* The element `at` of an attribute, or of its default; false if there is
- * none. */
-bool sample_eval_attr(const drawer *w, const char *name, int64_t at,
-		      int64_t *v);
+/* The element `at` of attribute i, or of its default; false if there is none,
+ * or i is -1. */
+bool sample_eval_attr(const drawer *w, int i, int64_t at, int64_t *v);
 
 /* ---- sample_attribute.c ------------------------------------------------- */
 

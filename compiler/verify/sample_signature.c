@@ -24,9 +24,10 @@ draw_pack *sample_find_pack(draw *d, const char *name)
 	return NULL;
 }
 
-static int find_attr(const drawer *w, const char *name)
+/* The attribute that a symbol is; -1 for none. */
+static int attr_of(const ast_symbol *s)
 {
-	return ast_find_attr(w->op->attrs, w->op->nattrs, name);
+	return s && s->kind == SYMBOL_ATTR ? s->index : -1;
 }
 
 static const draw_size *find_size(const draw *d, const char *name)
@@ -48,11 +49,11 @@ int64_t sample_extent(drawer *w)
 	return rng_in(w->r, 2, w->max);
 }
 
-static void add_size(drawer *w, const char *name)
+static void add_size(drawer *w, const ast_symbol *s)
 {
-	if (!find_size(w->d, name) && find_attr(w, name) < 0)
+	if (!find_size(w->d, s->name) && attr_of(s) < 0)
 		vec_push(w->arena, &w->d->sizes,
-			 ((draw_size){ name, sample_extent(w) }));
+			 ((draw_size){ s->name, sample_extent(w) }));
 }
 
 /* Whether an attribute selects axes of a pack. */
@@ -80,7 +81,7 @@ static void add_pack(drawer *w, const char *name)
 static void add_names(drawer *w, const ast_expr *e)
 {
 	if (e->kind == AST_NAME)
-		add_size(w, e->name);
+		add_size(w, e->symbol);
 	if (e->kind == AST_PACK && e->pack->name)
 		add_pack(w, e->pack->name);
 	for (int i = 0; i < e->nargs; i++)
@@ -100,10 +101,8 @@ static int count_dims(const ast_op *op)
 
 static bool eval(const drawer *w, const ast_expr *e, int64_t *v);
 
-bool sample_eval_attr(const drawer *w, const char *name, int64_t at,
-		      int64_t *v)
+bool sample_eval_attr(const drawer *w, int i, int64_t at, int64_t *v)
 {
-	int i = find_attr(w, name);
 	if (i < 0)
 		return false;
 	const attr_value *a = w->d->attrs[i];
@@ -168,13 +167,13 @@ static bool eval(const drawer *w, const ast_expr *e, int64_t *v)
 	case AST_NAME:
 		size = find_size(w->d, e->name);
 		if (!size)
-			return sample_eval_attr(w, e->name, 0, v);
+			return sample_eval_attr(w, attr_of(e->symbol), 0, v);
 		*v = size->value;
 		return true;
 	case AST_INDEX:
 		return e->nargs == 2 && e->args[0]->kind == AST_NAME &&
 		       eval(w, e->args[1], &x) && x >= 0 &&
-		       sample_eval_attr(w, e->args[0]->name, x, v);
+		       sample_eval_attr(w, attr_of(e->args[0]->symbol), x, v);
 	case AST_UNARY:
 		if (e->op != OP_NEG || !eval(w, e->args[0], &x))
 			return false;
@@ -208,7 +207,8 @@ static int items(const drawer *w, const ast_pack *p, const draw_pack *of,
 	if (!p->sel || p->sel->kind != AST_NAME)
 		return -1;
 	while (naxes < of->rank &&
-	       sample_eval_attr(w, p->sel->name, naxes, &axes[naxes])) {
+	       sample_eval_attr(w, attr_of(p->sel->symbol), naxes,
+				&axes[naxes])) {
 		int64_t i = axes[naxes] < 0 ? axes[naxes] + of->rank
 					    : axes[naxes];
 		if (i < 0 || i >= of->rank)
@@ -286,7 +286,7 @@ static dtype type_of(const drawer *w, const ast_tensor *t)
 	case TYPE_FLOAT:
 		return w->of_float;
 	default:
-		i = find_attr(w, t->type.name);
+		i = attr_of(t->type.symbol);
 	}
 	if (i >= 0 && w->d->attrs[i])
 		return (dtype)w->d->attrs[i]->ints[0];

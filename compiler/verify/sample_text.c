@@ -16,7 +16,7 @@ bool draw_value(const ast_op *op, const draw *d, const char *text, int64_t *v)
 	for (int i = 0; i < op->nattrs; i++)
 		if (strlen(op->attrs[i].name) == n &&
 		    !strncmp(op->attrs[i].name, text, n))
-			return sample_eval_attr(&w, op->attrs[i].name, at, v);
+			return sample_eval_attr(&w, i, at, v);
 	return false;
 }
 
