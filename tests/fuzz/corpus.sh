@@ -71,3 +71,6 @@ for file in "$to"/onnx/*; do
 	add_plan "$file" -k $((1 + n / 12 % 4))
 done
 add_plan "$here/golden/plan/kept.tdl" -k 2 --train --optimizer adamw
+add_plan "$here/golden/plan/statistics.tdl" --model normal -k 2 --train \
+	--algorithm data-parallel --micro-batches 4 --micro-batch-statistics \
+	--memory 1M --bucket-bytes 1M

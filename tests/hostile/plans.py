@@ -105,14 +105,34 @@ def sound_plan(judge, name, model, options, run=()):
         return json.load(f)
 
 
-def mutate(judge, sound, seed, options=()):
+def mutate(judge, sound, seed, options=(), among=None):
+    """Changes values anywhere, or at the paths for which among() is true."""
     rng = random.Random(seed)
-    paths = [p for p in places(sound) if p]
+    paths = [p for p in places(sound) if p and (not among or among(p))]
     mutations = [mutation(rng, sound, paths) for _ in range(MUTATIONS)]
     for i, (path, tree) in sample(list(enumerate(mutations))):
         bad = judge.write("bad.plan", json.dumps(tree))
         judge.run(f"mutation {i} at {'/'.join(map(str, path))}",
                   [TDLRUN, bad, *options], status=(0, 1), errors=None)
+
+
+def turns_plan(judge, run):
+    """Micro-batches with statistics of their own, and a bucket."""
+    with open(os.path.join(HERE, "..", "golden", "plan",
+                           "statistics.tdl")) as f:
+        plan = sound_plan(judge, "turns.tdl", f.read(), [
+            "--model", "normal", "--train", "--micro-batches", "4",
+            "--micro-batch-statistics", "--algorithm", "data-parallel",
+            "--memory", "1M", "--bucket-bytes", "1M"], run)
+    assert any("bucket" in row for row in plan["program"])
+    assert plan["micro_batches"]["statistics"]
+    return plan
+
+
+def is_of_turns(path):
+    """What a plan has for micro-batches and buckets, and all transfers."""
+    return path[0] in ("micro_batches", "program") or \
+        path[-1] in ("time", "then")
 
 
 def main():
@@ -128,6 +148,9 @@ def main():
         trained = sound_plan(judge, "kept.tdl", f.read(),
                              ["--train", "--optimizer", "adamw"], slow)
     mutate(judge, trained, 18, slow)
+    turns = turns_plan(judge, slow)
+    mutate(judge, turns, 19, slow)
+    mutate(judge, turns, 20, slow, is_of_turns)
     judge.finish()
 
 
