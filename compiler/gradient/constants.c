@@ -24,13 +24,13 @@ static bool is_of_integers(etype t)
 	       (t.kind == TY_EXACT && dtype_is_int(t.exact));
 }
 
-/* own, or where that is a constant's `around', which a fraction cannot have of
- * integers. */
+/* own, or where that is a constant's or no number's `around', which a fraction
+ * cannot have of integers. */
 static etype either(etype own, etype around)
 {
 	if (own.kind == TY_FLOAT && is_of_integers(around))
 		return etype_exact(DT_F32);
-	return has_no_type(own) ? around : own;
+	return has_no_type(own) || etype_is_bool(own) ? around : own;
 }
 
 static bool has_shared_type(const ast_op *op)
@@ -76,8 +76,9 @@ etype grad_operands_type(const grad_op *g, const ast_expr *e, etype around)
 				     around);
 	if (e->kind == AST_INDEX)
 		return etype_exact(DT_I64);
-	etype own = grad_type(g, e);
-	return etype_is_bool(own) ? around : either(own, around);
+	if (e->kind == AST_GUARD) /* the value outside stays a constant */
+		return etype_unknown;
+	return either(grad_type(g, e), around);
 }
 
 ast_expr *grad_still_typed(grad_op *g, ast_expr *body, const ast_expr *before)
