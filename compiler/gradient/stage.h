@@ -102,8 +102,9 @@ ast_expr *grad_still_typed(grad_op *g, ast_expr *body, const ast_expr *before);
 ast_expr *grad_typed_infinity(grad_op *g, const ast_expr *e, etype type);
 
 /* e, a conversion of an argument that simplifying may have left without its
- * type. */
-ast_expr *grad_typed_argument(grad_op *g, ast_expr *e, const ast_expr *before);
+ * type, or of a constant whose bits are those of the type that it has here. */
+ast_expr *grad_typed_argument(grad_op *g, ast_expr *e, const ast_expr *before,
+			      etype type);
 
 /* e; a reduction of constants as one of numbers of the type. */
 ast_expr *grad_typed_reduction(grad_op *g, ast_expr *e, etype type);
