@@ -134,67 +134,28 @@ kexpr *expand_as(context *cx, val v, dtype want, range at)
 
 /* ---- operators on constants --------------------------------------------- */
 
-static val compare(fn f, double x, double y)
-{
-	switch (f) {
-	case FN_LT:
-		return val_bool(x < y);
-	case FN_LE:
-		return val_bool(x <= y);
-	case FN_GT:
-		return val_bool(x > y);
-	case FN_GE:
-		return val_bool(x >= y);
-	case FN_EQ:
-		return val_bool(x == y);
-	default:
-		return val_bool(x != y);
-	}
-}
-
+/* As the interpreter computes, except that sizes neither wrap nor are divided
+ * by what is not positive: these are the user's errors. */
 val fold_int(context *cx, fn f, int64_t x, int64_t y, range at)
 {
 	int64_t r = 0;
-	bool fits = true;
-	switch (f) {
-	case FN_ADD:
-		fits = ck_add(x, y, &r);
-		break;
-	case FN_SUB:
-		fits = ck_sub(x, y, &r);
-		break;
-	case FN_MUL:
-		fits = ck_mul(x, y, &r);
-		break;
-	case FN_DIV:
-	case FN_MOD:
-		if (y == 0 && cx->nowhere)
-			break;
-		if (y <= 0) {
-			expand_error(cx, DIAG_BAD_DIVISOR, at,
-				     "the divisor is %lld here, it has to be "
-				     "positive",
-				     (long long)y);
-			return val_bad;
-		}
-		r = f == FN_DIV ? floor_div(x, y) : floor_mod(x, y);
-		break;
-	case FN_MIN:
-		r = x < y ? x : y;
-		break;
-	case FN_MAX:
-		r = x > y ? x : y;
-		break;
-	default:
-		return f == FN_EQ   ? val_bool(x == y)
-		       : f == FN_NE ? val_bool(x != y)
-		       : f == FN_LT ? val_bool(x < y)
-		       : f == FN_LE ? val_bool(x <= y)
-		       : f == FN_GT ? val_bool(x > y)
-				    : val_bool(x >= y);
+	bool fits = true, divides = f == FN_DIV || f == FN_MOD;
+	if (divides && y <= 0 && !(y == 0 && cx->nowhere)) {
+		expand_error(cx, DIAG_BAD_DIVISOR, at,
+			     "the divisor is %lld here, it has to be positive",
+			     (long long)y);
+		return val_bad;
 	}
+	if (f == FN_ADD)
+		fits = ck_add(x, y, &r);
+	else if (f == FN_SUB)
+		fits = ck_sub(x, y, &r);
+	else if (f == FN_MUL)
+		fits = ck_mul(x, y, &r);
+	else
+		r = scalar_int(f, DT_I64, x, y);
 	if (fits)
-		return val_int(r);
+		return fn_is_comparison(f) ? val_bool(r) : val_int(r);
 	expand_error(cx, DIAG_OVERFLOW, at,
 		     "this number does not fit 64 bits for these shapes");
 	return val_bad;
@@ -237,23 +198,9 @@ val fold_binary(context *cx, fn f, val x, val y, range at)
 	} else if (numbers) {
 		double a = as_double(x), b = as_double(y);
 		if (fn_is_comparison(f))
-			return compare(f, a, b);
-		switch (f) {
-		case FN_ADD:
-			return val_float(a + b);
-		case FN_SUB:
-			return val_float(a - b);
-		case FN_MUL:
-			return val_float(a * b);
-		case FN_DIV:
-			return val_float(a / b);
-		case FN_MIN:
-			return val_float(fmin(a, b));
-		case FN_MAX:
-			return val_float(fmax(a, b));
-		default:
-			break;
-		}
+			return val_bool(scalar_test(f, a, b));
+		if (f < FN_MOD || f == FN_MIN || f == FN_MAX)
+			return val_float(scalar_float(f, a, b));
 	}
 	if (numbers && !fn_table[f].of_indices)
 		return fold_function(f, x, y);
