@@ -61,6 +61,11 @@ static bool vars_of_factor(const factor *f, const kexpr *read, uint32_t moving,
 	return true;
 }
 
+bool kernel_sums_products(const kernel *k)
+{
+	return k->reducer == RED_SUM && k->ninputs >= 2;
+}
+
 bool contraction_of(arena *a, const kernel *k, contraction *c)
 {
 	const kexpr *e = k->body;

@@ -28,4 +28,9 @@ typedef struct contraction {
  * read are looked through: nothing is rounded there. */
 bool contraction_of(arena *a, const kernel *k, contraction *c);
 
+/* Whether k is a Sum over reads of several inputs: a contraction, or one beside
+ * which guards, factors or conversions stand, so that no library computes it.
+ * The rules of planners for products of matrices go by it. */
+bool kernel_sums_products(const kernel *k);
+
 #endif

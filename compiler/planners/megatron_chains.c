@@ -15,6 +15,7 @@
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/aligned_dims.h"
 #include "compiler/planners/partial_assignment.h"
+#include "kernel/contraction.h"
 
 static void set_dim(megatron *m, tensor_id t, int d)
 {
@@ -73,16 +74,11 @@ bool megatron_is_along_weight(const megatron *m, const node *n, int v)
 	return weight_along(m, n, v) >= 0;
 }
 
-static bool is_contraction(const node *n)
-{
-	return n->kernel->reducer == RED_SUM && n->kernel->ninputs >= 2;
-}
-
 bool megatron_reads_weight(const megatron *m, const node *n)
 {
 	for (int i = 0; i < n->kernel->ninputs; i++)
 		if (is_weight(m, n, i) && n->kernel->inputs[i].ndim >= 2)
-			return is_contraction(n);
+			return kernel_sums_products(n->kernel);
 	return false;
 }
 
@@ -165,7 +161,7 @@ static bool follows_cut(const megatron *m, const node *n, int v, tensor_id t)
 
 static bool is_rows(const megatron *m, const node *n, int v)
 {
-	return v >= n->kernel->nout && is_contraction(n) &&
+	return v >= n->kernel->nout && kernel_sums_products(n->kernel) &&
 	       weight_along(m, n, v) >= 0;
 }
 
@@ -452,7 +448,7 @@ static void divide_contractions(megatron *m, bool uneven, bool sliced)
 	for (node_id id = 0; id < m->g->nnodes; id++) {
 		const node *n = &m->g->nodes[id];
 		if (m->forward[id] && m->var[id] == CUT_NONE &&
-		    !m->weight[n->output] && is_contraction(n))
+		    !m->weight[n->output] && kernel_sums_products(n->kernel))
 			try_columns(m, id);
 	}
 }

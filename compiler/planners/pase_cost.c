@@ -3,6 +3,7 @@
 #include "compiler/planners/pase_cost.h"
 
 #include "compiler/cost/byte_model.h"
+#include "kernel/contraction.h"
 
 /* r: 10 TFLOP/s of a device, 16 GB/s of a link, 8 bytes per word. */
 static const double flops_per_element = 10e12 / (16e9 / 8);
@@ -42,8 +43,7 @@ static double points(const kernel *k, const counts *c)
 static double flops_per_point(const kernel *k)
 {
 	int64_t n = kernel_flops_per_point(k) - (k->reducer != RED_NONE);
-	bool contraction = k->reducer == RED_SUM && k->ninputs >= 2;
-	return (n > 0 ? (double)n : 0) * (contraction ? 3 : 1);
+	return (n > 0 ? (double)n : 0) * (kernel_sums_products(k) ? 3 : 1);
 }
 
 /* A sum of q parts of n elements each, on each of q devices. */
