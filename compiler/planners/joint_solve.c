@@ -68,9 +68,7 @@ static solution solve_below(arena *a, problem *q, int64_t top,
 static solution improve(arena *a, problem *q, int *value, const solution *first,
 			const solve_limits *limits, deadline end)
 {
-	bool known = first && first->optimal;
-	solution s = { value, local_search_improve(q, value,
-						   known ? first : NULL, end) };
+	solution s = { value, local_search_improve(q, value, end) };
 	for (int i = 0; i < MOST_ROUNDS; i++) {
 		bool same = i == 0 && first &&
 			    (s.cost == q->top || s.cost <= first->lower_bound);
@@ -83,7 +81,7 @@ static solution improve(arena *a, problem *q, int *value, const solution *first,
 		s.value = found.value;
 		s.cost = found.cost;
 		if (s.cost > s.lower_bound)
-			s.cost = local_search_improve(q, s.value, NULL, end);
+			s.cost = local_search_improve(q, s.value, end);
 		if (s.cost == found.cost)
 			break;
 	}
@@ -91,9 +89,9 @@ static solution improve(arena *a, problem *q, int *value, const solution *first,
 	return s;
 }
 
-/* The same where the whole problem is quickly solved: that it has nothing below
- * the cost of value[] mostly takes less time than to visit all regions, and of
- * what it has these are visited with less work. */
+/* The same where the whole problem is quickly solved: an optimum, or that there
+ * is nothing below the cost of value[], mostly takes less time than a visit to
+ * all regions. */
 static solution improve_quickly(arena *a, problem *q, int *value,
 				const solve_limits *limits, deadline end)
 {
@@ -101,7 +99,8 @@ static solution improve_quickly(arena *a, problem *q, int *value,
 	solution first = solve_below(a, q, top, limits);
 	if (first.lower_bound >= top)
 		return (solution){ value, top, top, .optimal = true };
-	return improve(a, q, value, &first, limits, end);
+	return first.optimal ? first
+			     : improve(a, q, value, &first, limits, end);
 }
 
 solution joint_solve(arena *a, const graph *g, const problem *p,

@@ -27,16 +27,12 @@ typedef struct regions {
 	int *covered; /* the last round with a region that had the variable */
 	int n, at[SIZE]; /* the region at hand */
 	int *place;	 /* of a variable in it; -1: it is not there */
-	const int *best; /* an optimum, or NULL */
-	int64_t cost; /* of value[]; COST_MAX: it is not known any more */
 } regions;
 
-static regions start(arena *tmp, const problem *p, int *value,
-		     const int *best)
+static regions start(arena *tmp, const problem *p, int *value)
 {
 	int n = p->vars.n;
-	regions r = { .tmp = tmp, .p = p, .value = value, .best = best,
-		      .cost = problem_cost(p, value),
+	regions r = { .tmp = tmp, .p = p, .value = value,
 		      .first = ARENA_ARRAY(tmp, int, n + 2),
 		      .tables = ARENA_ARRAY(tmp, int, 2 * p->tables.n),
 		      .changed = ARENA_ARRAY(tmp, int, n),
@@ -101,28 +97,6 @@ static bool has_changed(const regions *r, int since)
 	return false;
 }
 
-static bool is_best(const regions *r, int v)
-{
-	return r->value[v] == r->best[v];
-}
-
-/* Whether the region and what is around it are as in an optimum, so that it
- * cannot get better: else that could, too. */
-static bool is_optimal(const regions *r)
-{
-	for (int i = 0; i < r->n && r->best; i++) {
-		int v = r->at[i];
-		if (!is_best(r, v))
-			return false;
-		for (int k = r->first[v]; k < r->first[v + 1]; k++) {
-			int t = r->tables[k];
-			if (!is_best(r, other_of(&r->p->tables.at[t], v)))
-				return false;
-		}
-	}
-	return r->best != NULL;
-}
-
 /* Adds the costs that a table has with v as it is to those of the other
  * variable, which is in the region. */
 static void add_fixed(const regions *r, problem *q, const problem_table *t,
@@ -173,9 +147,6 @@ static bool improve(regions *r)
 	q->top = problem_cost(q, value);
 	solution s = solve(tmp, q, &limits);
 	bool better = s.cost < q->top;
-	/* All costs of a region are parts of it. */
-	if (better && r->cost < COST_MAX)
-		r->cost -= q->top - s.cost;
 	for (int i = 0; i < r->n && better; i++) {
 		if (s.value[i] != value[i])
 			r->changed[r->at[i]] = r->clock;
@@ -192,17 +163,15 @@ static bool begins_at(const regions *r, int v, int round)
 	return v % STRIDE == 0 || r->covered[v] != round;
 }
 
-int64_t local_search_improve(const problem *p, int *value, const solution *best,
-			     deadline end)
+int64_t local_search_improve(const problem *p, int *value, deadline end)
 {
 	arena *tmp = arena_new();
-	regions r = start(tmp, p, value, best ? best->value : NULL);
-	int64_t least = best ? best->cost : 0;
+	regions r = start(tmp, p, value);
 	int *seen = ARENA_ARRAY(tmp, int, p->vars.n);
 	bool better = true;
 	for (int round = 1; round <= MOST_ROUNDS && better; round++) {
 		better = false;
-		for (int v = 0; v < p->vars.n && r.cost > least; v++) {
+		for (int v = 0; v < p->vars.n; v++) {
 			if (!begins_at(&r, v, round))
 				continue;
 			if (deadline_is_over(end))
@@ -213,7 +182,7 @@ int64_t local_search_improve(const problem *p, int *value, const solution *best,
 			if (round > 1 && !has_changed(&r, seen[v]))
 				continue;
 			r.clock++;
-			better |= !is_optimal(&r) && improve(&r);
+			better |= improve(&r);
 			seen[v] = r.clock;
 		}
 	}

@@ -9,12 +9,7 @@
 /* Goes through regions, each a few dozen variables near each other, and makes
  * value[] the best of all assignments that differ from it in a region only,
  * until no region improves it, or until `end'.  The numbers of variables
- * follow the flow of data.  Returns the cost of value[] then.
- *
- * best: NULL, or an optimal solution, which saves visits and changes nothing:
- * what is as good as that, or a region where value[] is like it, cannot get
- * better. */
-int64_t local_search_improve(const problem *p, int *value, const solution *best,
-			     deadline end);
+ * follow the flow of data.  Returns the cost of value[] then. */
+int64_t local_search_improve(const problem *p, int *value, deadline end);
 
 #endif

@@ -363,7 +363,7 @@ START_TEST(regions_get_better)
 		problem *p = random_problem(a, &r, n, n + n / 4);
 		int *value = any_values(a, &r, p);
 		int64_t before = problem_cost(p, value);
-		int64_t cost = local_search_improve(p, value, NULL,
+		int64_t cost = local_search_improve(p, value,
 						    (deadline){ 0 });
 		ck_assert_int_eq(cost, problem_cost(p, value));
 		ck_assert_int_le(cost, before);
@@ -384,38 +384,8 @@ START_TEST(regions_get_better)
 }
 END_TEST
 
-/* An optimum saves visits, and changes nothing. */
-START_TEST(regions_know_an_optimum)
-{
-	rng r = { 431 };
-	int improved = 0;
-	for (int round = 0; round < 200; round++) {
-		arena *a = arena_new();
-		int n = round % 2 ? pick(&r, 2, 60) : pick(&r, 100, 300);
-		problem *p = random_problem(a, &r, n, n + n / 4);
-		solve_limits limits = solve_defaults();
-		solution s = solve(a, p, &limits);
-		int *x = any_values(a, &r, p);
-		/* Near the optimum, too. */
-		for (int v = 0; v < n && round % 4 > 1; v++)
-			x[v] = chance(&r, 95) ? s.value[v] : x[v];
-		int *y = ARENA_COPY(a, x, n);
-		int64_t before = problem_cost(p, x);
-		int64_t cost = local_search_improve(p, x, NULL,
-						    (deadline){ 0 });
-		ck_assert(s.optimal);
-		ck_assert_int_eq(local_search_improve(p, y, &s,
-						      (deadline){ 0 }), cost);
-		ck_assert_mem_eq(x, y, (size_t)n * sizeof(*x));
-		improved += cost < before;
-		arena_free(a);
-	}
-	ck_assert_int_gt(improved, 100);
-}
-END_TEST
-
-/* To try the whole problem first changes nothing. */
-START_TEST(quick_is_the_same)
+/* To try the whole problem first changes nothing of the cost. */
+START_TEST(quick_is_as_good)
 {
 	rng r = { 432 };
 	int better = 0;
@@ -431,9 +401,8 @@ START_TEST(quick_is_the_same)
 		solution s = joint_solve(a, g, p, now, false, &limits);
 		solution q = joint_solve(a, g, p, now, true, &limits);
 		ck_assert_int_eq(q.cost, s.cost);
+		ck_assert_int_eq(problem_cost(p, q.value), s.cost);
 		ck_assert_int_ge(q.lower_bound, s.lower_bound);
-		ck_assert_mem_eq(q.value, s.value,
-				 (size_t)p->vars.n * sizeof(*s.value));
 		better += s.cost < problem_cost(p, now);
 		/* Nothing is better than that. */
 		q = joint_solve(a, g, p, s.value, true, &limits);
@@ -454,8 +423,7 @@ Suite *suite(void)
 	tcase_add_test(c, classes_cost_no_more);
 	tcase_add_test(c, alike_are_found_once);
 	tcase_add_test(c, regions_get_better);
-	tcase_add_test(c, regions_know_an_optimum);
-	tcase_add_test(c, quick_is_the_same);
+	tcase_add_test(c, quick_is_as_good);
 	suite_add_tcase(s, c);
 	return s;
 }
