@@ -20,16 +20,19 @@ bool flaw(plan_checker *c, const char *fmt, ...)
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	int row = c->row;
+	char place[64] = "";
+	if (c->stage >= 0)
+		snprintf(place, sizeof(place), "stage %d: ", c->stage);
 	if (c->rolled && !strcmp(c->table, "program"))
 		row = plan_rolled_instr(c->rolled, c->most, row);
 	if (c->rolled && !strcmp(c->table, "buffers"))
 		row = plan_rolled_buffer(c->rolled, row);
 	if (row < 0)
-		diag_error_in(c->sink, DIAG_PLAN_INVALID, c->path, "%s: %s",
-			      c->table, what);
+		diag_error_in(c->sink, DIAG_PLAN_INVALID, c->path, "%s%s: %s",
+			      place, c->table, what);
 	else
-		diag_error_in(c->sink, DIAG_PLAN_INVALID, c->path, "%s[%d]: %s",
-			      c->table, row, what);
+		diag_error_in(c->sink, DIAG_PLAN_INVALID, c->path,
+			      "%s%s[%d]: %s", place, c->table, row, what);
 	return false;
 }
 
@@ -245,7 +248,9 @@ static bool check_buffers(plan_checker *c)
 			return flaw(c, "its tensor is %d of %d", b->tensor,
 				    p->ntensors);
 		if (b->offset < 0 || b->nbytes < 0 || b->offset % PLAN_ALIGN ||
-		    !ck_add(b->offset, b->nbytes, &end) ||
+		    b->nbytes > c->p->arena_bytes || b->slots < 0 ||
+		    b->slots > PLAN_MAX_SLOTS ||
+		    !ck_add(b->offset, plan_buffer_span(b), &end) ||
 		    end > p->arena_bytes)
 			return flaw(c, "it is not inside the arena, or not "
 				    "aligned");
@@ -396,6 +401,9 @@ static bool check_combine(plan_checker *c, const plan_instr *in,
 static bool check_instr(plan_checker *c, const plan_instr *in, progress *g)
 {
 	const plan *p = c->p;
+	if (in->op == PLAN_SEND)
+		return check_source(c, g, in->from) &&
+		       stage_check_message(c, in);
 	bool ok = false, exists = is_index(in->to, p->nbuffers);
 	bool update = exists && in->op == PLAN_MOVE && !g->updated[in->to] &&
 		      is_changing(p, in->to);
@@ -416,6 +424,11 @@ static bool check_instr(plan_checker *c, const plan_instr *in, progress *g)
 		break;
 	case PLAN_FEED:
 		ok = loop_check_feed(c, in);
+		break;
+	case PLAN_RECEIVE:
+		ok = stage_check_message(c, in);
+		break;
+	case PLAN_SEND:
 		break;
 	}
 	g->written[in->to] = true;
@@ -516,7 +529,7 @@ static bool check_turns(plan_checker *c, arena *tmp)
 {
 	c->rolled = c->p;
 	c->most = 3;
-	c->p = plan_unroll(tmp, c->p, c->most);
+	c->p = plan_in_order(tmp, c->p, c->most);
 	bool ok = check_program(c, tmp) && plan_check_buckets(c, tmp) &&
 		  check_overlaps(c);
 	c->p = c->rolled;
@@ -524,14 +537,20 @@ static bool check_turns(plan_checker *c, arena *tmp)
 	return ok;
 }
 
-bool plan_check(const plan *p, diag_sink *s, const char *path)
+bool plan_check_stage(const plan *p, int stage, diag_sink *s, const char *path)
 {
 	arena *tmp = arena_new();
-	plan_checker c = { .p = p, .sink = s, .path = path };
+	plan_checker c = { .p = p, .sink = s, .path = path, .stage = stage };
 	bool ok = check_mesh(&c) && check_tensors(&c, tmp) &&
 		  plan_check_nodes(&c, tmp) && check_buffers(&c) &&
-		  loop_check(&c, tmp) && check_turns(&c, tmp) &&
+		  loop_check(&c, tmp) && stage_check_schedule(&c, tmp) &&
+		  stage_check_slots(&c, tmp) && check_turns(&c, tmp) &&
 		  check_work(&c, tmp);
 	arena_free(tmp);
 	return ok;
+}
+
+bool plan_check(const plan *p, diag_sink *s, const char *path)
+{
+	return plan_check_stage(p, -1, s, path);
 }

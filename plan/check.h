@@ -6,11 +6,12 @@
 
 typedef struct plan_checker {
 	const plan *p;
-	const plan *rolled; /* of which p is plan_unroll(), with `most';
+	const plan *rolled; /* of which p is plan_in_order(), with `most';
 				NULL */
 	int most;
 	diag_sink *sink;
 	const char *path;
+	int stage;	   /* of a pipeline; -1 */
 	const char *table; /* and row, that are being looked at; a row of -1:
 			      a member that is no table */
 	int row;
@@ -61,5 +62,23 @@ bool loop_check_feed(plan_checker *c, const plan_instr *in);
 
 /* The loop, and the indices that unrolling uses. */
 bool loop_check(plan_checker *c, arena *tmp);
+
+/* ---- check_stage.c: each accepts a plan that is no stage ---------------- */
+
+/* The segments and the order of their turns, before the body is looked at. */
+bool stage_check_schedule(plan_checker *c, arena *tmp);
+
+/* Each buffer that is in use in several segments has slots for all turns that
+ * are under way between them, and so have sent and received ones; no others
+ * have any. */
+bool stage_check_slots(plan_checker *c, arena *tmp);
+
+/* A SEND, or a RECEIVE, of a stored block. */
+bool stage_check_message(plan_checker *c, const plan_instr *in);
+
+/* plan_check() of a stage; `stage' is its number, -1 for a plan that is no
+ * stage. */
+bool plan_check_stage(const plan *p, int stage, diag_sink *s,
+		      const char *path);
 
 #endif

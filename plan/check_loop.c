@@ -71,7 +71,8 @@ static bool check_indices(plan_checker *c, const plan_instr *in)
 {
 	const plan *p = c->p;
 	bool ok = is_index(in->to, p->nbuffers) &&
-		  (!plan_moves(in) || is_index(in->from, p->nbuffers));
+		  ((!plan_moves(in) && in->op != PLAN_SEND) ||
+		   is_index(in->from, p->nbuffers));
 	if (ok && in->op == PLAN_RUN) {
 		const plan_node *n = &p->nodes[in->node];
 		for (int i = 0; i < p->kernels[n->kernel].kernel->ninputs; i++)
@@ -116,9 +117,9 @@ static bool check_reads(plan_checker *c, const plan_instr *in,
 {
 	const plan *p = c->p;
 	if (c->row < p->loop.begin || c->row >= p->loop.end ||
-	    in->op == PLAN_FEED)
+	    in->op == PLAN_FEED || in->op == PLAN_RECEIVE)
 		return true;
-	if (plan_moves(in))
+	if (plan_moves(in) || in->op == PLAN_SEND)
 		return check_read(c, in, in->from, follows);
 	const kernel *k = p->kernels[p->nodes[in->node].kernel].kernel;
 	for (int i = 0; i < k->ninputs; i++)

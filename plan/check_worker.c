@@ -91,9 +91,10 @@ bool plan_check_worker(const plan *p, int worker, diag_sink *s,
 		       const char *path)
 {
 	arena *tmp = arena_new();
-	plan_checker c = { .p = plan_unroll(tmp, p, PLAN_MAX_TURNS),
+	plan_checker c = { .p = plan_in_order(tmp, p, PLAN_MAX_TURNS),
 			   .rolled = p,
 			   .most = PLAN_MAX_TURNS,
+			   .stage = -1,
 			   .sink = s,
 			   .path = path };
 	bool ok = check_worker(&c, ARENA_ARRAY(tmp, region, c.p->nbuffers),

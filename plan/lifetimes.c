@@ -5,7 +5,7 @@
 void plan_reads(const plan *p, const plan_instr *in,
 		void (*f)(void *to, int buffer), void *to)
 {
-	if (plan_moves(in))
+	if (plan_moves(in) || in->op == PLAN_SEND)
 		f(to, in->from);
 	if (in->op != PLAN_RUN)
 		return;
@@ -66,6 +66,28 @@ static void keep_in_loop(const plan *p, lifetime *l)
 		}
 }
 
+/* Slots are in use while the body is run; what is sent is, until the run ends,
+ * since its readers take it when they want to. */
+static void keep_in_stage(const plan *p, lifetime *l)
+{
+	bool rolled = p->loop.begin < p->loop.end;
+	int begin = rolled ? p->loop.begin : p->body_begin;
+	int end = rolled ? p->loop.end : p->body_end;
+	for (int b = 0; b < p->nbuffers; b++) {
+		int slots = p->buffers[b].slots;
+		if (slots > 0 && l[b].first > begin)
+			l[b].first = begin;
+		if (slots > 0 && l[b].last < end)
+			l[b].last = end;
+	}
+	for (int i = 0; i < p->ninstrs; i++)
+		if (p->program[i].op == PLAN_SEND)
+			l[p->program[i].from].last = p->ninstrs;
+	for (int b = 0; b < p->nbuffers; b++)
+		if (p->buffers[b].slots < 0)
+			l[b] = (lifetime){ p->ninstrs, -1 };
+}
+
 lifetime *plan_lifetimes(arena *a, const plan *p)
 {
 	lifetime *l = ARENA_ARRAY(a, lifetime, p->nbuffers);
@@ -86,6 +108,8 @@ lifetime *plan_lifetimes(arena *a, const plan *p)
 			keep_stored(p, &p->tensors[t], l);
 	if (p->loop.begin < p->loop.end)
 		keep_in_loop(p, l);
+	if (p->stage)
+		keep_in_stage(p, l);
 	return l;
 }
 
@@ -150,7 +174,7 @@ static bool is_in_place(const placer *s, int t, int from)
 	const plan_buffer *x = &s->p->buffers[from];
 	const plan_buffer *to = &s->p->buffers[s->p->program[t].to];
 	return plan_may_overwrite(s->p, s->lives, t, from) &&
-	       x->nbytes == to->nbytes &&
+	       x->slots == 0 && to->slots == 0 && x->nbytes == to->nbytes &&
 	       layout_class_same(s->classes,
 				 plan_buffer_class(s->classes, s->p, x),
 				 plan_buffer_class(s->classes, s->p, to));
@@ -201,7 +225,7 @@ plan_places plan_find_places(arena *a, const plan *p, layout_classes *f)
 		s.group[b] = group_of(s.group, b);
 		if (l[b].first > l[b].last)
 			continue;
-		m->nbytes = p->buffers[b].nbytes;
+		m->nbytes = plan_buffer_span(&p->buffers[b]);
 		if (fresh || l[b].first < m->first)
 			m->first = l[b].first;
 		if (fresh || l[b].last > m->last)

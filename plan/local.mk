@@ -7,6 +7,8 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/check_bucket.c \
 	%D%/check_loop.c \
 	%D%/check_nodes.c \
+	%D%/check_pipeline.c \
+	%D%/check_stage.c \
 	%D%/check_worker.c \
 	%D%/classes.c %D%/classes.h \
 	%D%/constant.c \
@@ -16,6 +18,8 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/lifetimes.c %D%/lifetimes.h \
 	%D%/overlap.c %D%/overlap.h \
 	%D%/peak.c %D%/peak.h \
+	%D%/pipeline.c %D%/pipeline.h \
+	%D%/pipeline_ends.c \
 	%D%/plan.c %D%/plan.h \
 	%D%/random_elements.c %D%/random_elements.h \
 	%D%/read.c %D%/read.h \
@@ -23,14 +27,17 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/read_cuts.c \
 	%D%/read_kernel.c \
 	%D%/read_loop.c \
+	%D%/read_pipeline.c \
 	%D%/read_rows.c %D%/read_rows.h \
+	%D%/read_tables.c \
 	%D%/single_device.c \
 	%D%/state.c \
 	%D%/streams.c %D%/streams.h \
 	%D%/streams_check.c \
 	%D%/unroll.c \
 	%D%/write.c %D%/write.h \
-	%D%/write_kernel.c
+	%D%/write_kernel.c \
+	%D%/write_pipeline.c
 
 EXTRA_DIST += %D%/README.md
 

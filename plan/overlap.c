@@ -31,7 +31,7 @@ static space space_new(arena *a, const plan *p)
 	for (int b = 0; b < p->nbuffers; b++) {
 		const plan_buffer *x = &p->buffers[b];
 		s.places[n++] = x->offset;
-		s.places[n++] = x->offset + x->nbytes;
+		s.places[n++] = x->offset + plan_buffer_span(x);
 	}
 	qsort(s.places, (size_t)n, sizeof(*s.places), by_value);
 	for (int i = 0; i < n; i++)
@@ -86,7 +86,7 @@ static void set(space *s, int i, int lo, int hi, int from, int to, int owner)
 static int use(space *s, const plan_buffer *b, int owner)
 {
 	int from = place_of(s, b->offset);
-	int to = place_of(s, b->offset + b->nbytes);
+	int to = place_of(s, b->offset + plan_buffer_span(b));
 	if (from == to)
 		return 0;
 	int found = owner ? find(s, 1, 0, s->nleaves, from, to) : 0;
@@ -130,6 +130,19 @@ static void sort_by_end(const plan *p, const lifetime *l, int *head, int *next)
 	}
 }
 
+/* The slots of a stage, all at the beginning of its body. */
+static bool use_slots(space *s, const plan *p, int *x, int *y)
+{
+	for (*y = 0; *y < p->nbuffers; ++*y) {
+		if (p->buffers[*y].slots <= 0)
+			continue;
+		*x = use(s, &p->buffers[*y], *y + 1) - 1;
+		if (*x >= 0)
+			return true;
+	}
+	return false;
+}
+
 static bool find_overlap(arena *tmp, const plan *p, int *x, int *y)
 {
 	lifetime *l = plan_lifetimes(tmp, p);
@@ -148,8 +161,12 @@ static bool find_overlap(arena *tmp, const plan *p, int *x, int *y)
 		use(&s, &p->buffers[b], 0);
 	for (int t = 0; t < p->ninstrs; t++) {
 		int freed = -1;
+		if (p->stage && t == p->body_begin &&
+		    use_slots(&s, p, x, y))
+			return true;
 		*y = p->program[t].to;
-		if (l[*y].first == t) { /* else it updates a state */
+		/* else it updates a state, or writes one of the slots */
+		if (l[*y].first == t && p->buffers[*y].slots == 0) {
 			free_in_place(&s, p, l, t, &freed);
 			*x = use(&s, &p->buffers[*y], *y + 1) - 1;
 			if (*x >= 0)

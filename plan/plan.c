@@ -18,6 +18,17 @@ int64_t plan_tensor_nbytes(const plan_tensor *t)
 	return plan_tensor_nelem(t) * (int64_t)dtype_size(t->type);
 }
 
+int64_t plan_buffer_stride(const plan_buffer *b)
+{
+	return (b->nbytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+}
+
+int64_t plan_buffer_span(const plan_buffer *b)
+{
+	int more = b->slots > 1 ? b->slots - 1 : 0;
+	return more * plan_buffer_stride(b) + b->nbytes;
+}
+
 /* ---- launches ---------------------------------------------------------- */
 
 int64_t plan_launch_items(const plan_kernel *k, const box *space)

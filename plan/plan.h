@@ -21,7 +21,7 @@ enum {
 };
 /* Bytes of a tensor, of an arena. */
 #define PLAN_MAX_BYTES (INT64_C(1) << 46)
-enum { PLAN_MAX_TURNS = 4096 };
+enum { PLAN_MAX_TURNS = 4096, PLAN_MAX_SLOTS = PLAN_MAX_TURNS + 1 };
 
 typedef enum plan_role {
 	PLAN_INPUT,    /* fed in each run */
@@ -124,6 +124,11 @@ typedef struct plan_buffer {
 	int node; /* -1 for LAYOUT_STORED */
 	int64_t offset, nbytes; /* in the arena; the most that any worker has */
 	int turn; /* of the loop, if there is one: plan_unroll() */
+	/* In a stage of a pipeline: the places that it has, one after the
+	 * other, all aligned; turn t has number t % slots.  They are the
+	 * buffer's own while the body is run.  0: one place, which is the
+	 * buffer's from its writing to its last reading, as everywhere else. */
+	int slots;
 } plan_buffer;
 
 typedef enum plan_op {
@@ -135,6 +140,9 @@ typedef enum plan_op {
 			 of node in everybody's `from` */
 	PLAN_FEED,    /* the turn's part of an input to `to`, its stored block,
 			 from what the run is fed */
+	PLAN_SEND,    /* `from', a stored block, to another stage of a pipeline,
+			 on `channel'.  `to' is `from' */
+	PLAN_RECEIVE, /* `to', a stored block, from another stage's */
 } plan_op;
 
 typedef struct plan_instr {
@@ -147,6 +155,7 @@ typedef struct plan_instr {
 	collective collective; /* MOVE, COMBINE */
 	int turn;	       /* as of plan_buffer */
 	int bucket;	       /* MOVE, COMBINE: see plan_bucket_end(); 0 */
+	int channel;	       /* SEND, RECEIVE */
 } plan_instr;
 
 /* Whether an instruction is a transfer, MOVE or COMBINE. */
@@ -164,6 +173,29 @@ typedef struct plan_loop {
 	int begin, end;
 	bool statistics; /* what the turns compute hangs on their number */
 } plan_loop;
+
+/* Stages of a pipeline (plan/pipeline.h) run the parts of their body, its
+ * segments, for one turn after another, but other turns' segments in between:
+ * the order is the stage's schedule.  Each segment has its turns in order. */
+typedef enum plan_pass { PASS_FORWARD, PASS_BACKWARD, PASS_WEIGHT } plan_pass;
+
+typedef struct plan_segment {
+	plan_pass pass;
+	int chunk; /* of the stage's layers, where it has several */
+	int begin, end; /* instructions; they begin where the one before ends */
+} plan_segment;
+
+/* A part of the order: these segments, and all of that so many times. */
+typedef struct plan_tasks {
+	int times, ntasks;
+	const int *tasks;
+} plan_tasks;
+
+typedef struct plan_stage {
+	int nsegments, nruns;
+	const plan_segment *segments; /* together the body */
+	const plan_tasks *runs;
+} plan_stage;
 
 /* Workers run the program in step as far as transfers tie them: a piece is read
  * once its owner has written it, and the place of a transfer's source is
@@ -189,6 +221,9 @@ typedef struct plan {
 	const char *model, *algorithm;
 	mesh mesh;
 	plan_loop loop;
+	const plan_stage *stage; /* where this is one of a pipeline; NULL */
+	/* Of plan_unroll() and plan_in_order(), the turns' instructions. */
+	int body_begin, body_end;
 	int nkernels, ntensors, nnodes, nbuffers, ninstrs;
 	plan_kernel *kernels;
 	plan_tensor *tensors;
@@ -246,6 +281,11 @@ int plan_pieces(arena *a, const plan *p, const plan_instr *in, int worker,
 /* Whether a buffer is more than a step to other instructions: a stored block of
  * what is given, of an output, or of a state's next value. */
 bool plan_is_kept(const plan *p, int buffer);
+
+/* Bytes from a buffer's first place to the end of its last; those from the
+ * beginning of a place to that of the next. */
+int64_t plan_buffer_span(const plan_buffer *b);
+int64_t plan_buffer_stride(const plan_buffer *b);
 
 /* Whether a tensor has, in a plan with a loop, each turn's part only. */
 bool plan_in_turns(const plan *p, int tensor);
@@ -342,10 +382,16 @@ plan *plan_one_turn(arena *a, const plan *p);
  * turn, or, of more than `most' turns, for the first ones and the last, each
  * with buffers of its own in the places of p's.  Tables keep their rows; new
  * buffers come behind p's, and a tensor's stored block is that of the last
- * turn.  What is run and checked. */
+ * turn.  What is run and checked.  All turns of a stage, whatever `most' is, in
+ * the order of its schedule, with each turn's slot as its only place. */
 const plan *plan_unroll(arena *a, const plan *p, int most);
 
-/* The row in p's program of instruction i of plan_unroll(a, p, most). */
+/* The same where a stage has other turns' segments between a turn's: one turn
+ * after another, all of it, in buffers that keep their slots.  The copies of
+ * such a buffer have -1 of them.  What is checked of a stage alone. */
+const plan *plan_in_order(arena *a, const plan *p, int most);
+
+/* The row in p's program of instruction i of plan_in_order(a, p, most). */
 int plan_rolled_instr(const plan *p, int most, int i);
 /* The same of a buffer. */
 int plan_rolled_buffer(const plan *p, int b);

@@ -5,13 +5,16 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "plan/pipeline.h"
 #include "plan/read.h"
 
-enum { NTABLES = 5 };
-
-/* Each after those to whose rows it refers. */
-static const char *const tables[NTABLES] = { "kernels", "tensors", "nodes",
-					     "buffers", "program" };
+const char *const plan_tables[NTABLES] = {
+	[TABLE_KERNELS] = "kernels",
+	[TABLE_TENSORS] = "tensors",
+	[TABLE_NODES] = "nodes",
+	[TABLE_BUFFERS] = "buffers",
+	[TABLE_PROGRAM] = "program",
+};
 
 enum {
 	MOST_MEMORY = 64 << 20, /* of a row as jansson holds it, estimated */
@@ -75,7 +78,7 @@ static bool check_name(reader *r, const char *key, const char *v)
 	return true;
 }
 
-static bool read_name(reader *r, members *m, const char *key, const char **v)
+bool read_name(reader *r, members *m, const char *key, const char **v)
 {
 	return read_text(r, m, key, v) && check_name(r, key, *v);
 }
@@ -116,7 +119,7 @@ json_t *read_optional(members *m, const char *key)
 	return j;
 }
 
-static json_t *member(reader *r, members *m, const char *key)
+json_t *read_member(reader *r, members *m, const char *key)
 {
 	json_t *j = r->failed ? NULL : read_optional(m, key);
 	if (!j)
@@ -134,7 +137,7 @@ bool read_int(reader *r, members *m, const char *key, int64_t lo, int64_t hi,
 	      int64_t *v)
 {
 	char what[MOST_PLACE];
-	json_t *j = member(r, m, key);
+	json_t *j = read_member(r, m, key);
 	snprintf(what, sizeof(what), "'%s'", key);
 	return j && read_int_value(r, j, what, lo, hi, v);
 }
@@ -151,7 +154,7 @@ bool read_index(reader *r, members *m, const char *key, int64_t hi, int *v)
 bool read_text(reader *r, members *m, const char *key, const char **v)
 {
 	char what[MOST_PLACE];
-	json_t *j = member(r, m, key);
+	json_t *j = read_member(r, m, key);
 	snprintf(what, sizeof(what), "'%s'", key);
 	return j && read_text_value(r, j, what, v);
 }
@@ -159,7 +162,7 @@ bool read_text(reader *r, members *m, const char *key, const char **v)
 bool read_array(reader *r, members *m, const char *key, size_t most,
 		json_t **v)
 {
-	*v = member(r, m, key);
+	*v = read_member(r, m, key);
 	if (!*v)
 		return false;
 	if (!json_is_array(*v))
@@ -171,7 +174,7 @@ bool read_array(reader *r, members *m, const char *key, size_t most,
 	return true;
 }
 
-static bool read_ints(reader *r, members *m, const char *key, int **v, int *n)
+bool read_ints(reader *r, members *m, const char *key, int **v, int *n)
 {
 	json_t *all;
 	if (!read_array(r, m, key, MOST_ROW_INTS, &all))
@@ -189,7 +192,7 @@ static bool read_ints(reader *r, members *m, const char *key, int **v, int *n)
 }
 
 /* One of `names`; its index. */
-static bool read_word(reader *r, members *m, const char *key,
+bool read_word(reader *r, members *m, const char *key,
 		      const char *const *names, int n, int *v)
 {
 	const char *word;
@@ -204,156 +207,8 @@ static bool read_word(reader *r, members *m, const char *key,
 
 /* ---- tables ------------------------------------------------------------ */
 
-static bool read_tensor(reader *r, const plan *p, json_t *j, plan_tensor *t)
-{
-	static const char *const roles[] = { "input", "constant", "result",
-					     "state" };
-	members m;
-	int role = 0;
-	if (!read_members(r, j, &m) || !read_name(r, &m, "name", &t->name) ||
-	    !read_type_value(r, member(r, &m, "type"), "'type'", &t->type) ||
-	    !read_dims(r, member(r, &m, "shape"), &t->ndim, t->dims) ||
-	    !read_word(r, &m, "role", roles, 4, &role) ||
-	    !read_cuts(r, p, &m, NULL, &t->cuts))
-		return false;
-	t->role = (plan_role)role;
-	t->next = t->buffer = t->then = -1;
-	if (json_object_get(j, "buffer") &&
-	    !read_index(r, &m, "buffer", PLAN_MOST_ROWS, &t->buffer))
-		return false;
-	if (t->role == PLAN_STATE && json_object_get(j, "next") &&
-	    !read_index(r, &m, "next", PLAN_MOST_ROWS, &t->next))
-		return false;
-	if (!read_time(r, p, &m, MAX_NDIM - 1, &t->time))
-		return false;
-	if (p->loop.turns > 0 && json_object_get(j, "then") &&
-	    !read_index(r, &m, "then", PLAN_MOST_ROWS, &t->then))
-		return false;
-	bool optional = t->role == PLAN_INPUT || t->role == PLAN_RESULT;
-	if ((!optional || json_object_get(j, "constant")) &&
-	    !read_constant(r, member(r, &m, "constant"), t))
-		return false;
-	return read_no_more(r, &m);
-}
-
-static bool read_node(reader *r, const plan *p, json_t *j, plan_node *n)
-{
-	members m;
-	int ninputs = 0, *inputs = NULL;
-	if (!read_members(r, j, &m) || !read_name(r, &m, "name", &n->name) ||
-	    !read_name(r, &m, "op", &n->op) ||
-	    !read_index(r, &m, "kernel", p->nkernels - 1, &n->kernel) ||
-	    !read_cuts(r, p, &m, p->kernels[n->kernel].kernel, &n->cuts) ||
-	    !read_ints(r, &m, "inputs", &inputs, &ninputs) ||
-	    !read_index(r, &m, "output", PLAN_MOST_ROWS, &n->output) ||
-	    !read_time(r, p, &m, MAX_NVARS - 1, &n->time))
-		return false;
-	if (ninputs != p->kernels[n->kernel].kernel->ninputs)
-		return read_error(r, "the node has %d inputs, its kernel %d",
-				  ninputs,
-				  p->kernels[n->kernel].kernel->ninputs);
-	n->inputs = inputs;
-	return read_no_more(r, &m);
-}
-
-static bool read_buffer(reader *r, const plan *p, json_t *j, plan_buffer *b)
-{
-	static const char *const regions[] = { "stored", "needs", "produces",
-					       "own" };
-	members m;
-	int kind = 0;
-	if (!read_members(r, j, &m) ||
-	    !read_index(r, &m, "tensor", PLAN_MOST_ROWS, &b->tensor) ||
-	    !read_word(r, &m, "region", regions, 4, &kind))
-		return false;
-	b->region = (layout_kind)kind;
-	b->node = -1;
-	b->turn = p->loop.turns - 1;
-	if (b->region != LAYOUT_STORED &&
-	    !read_index(r, &m, "node", PLAN_MOST_ROWS, &b->node))
-		return false;
-	return read_int(r, &m, "offset", 0, INT64_MAX, &b->offset) &&
-	       read_int(r, &m, "bytes", 0, INT64_MAX, &b->nbytes) &&
-	       read_no_more(r, &m);
-}
-
-static bool read_run(reader *r, const plan *p, members *m, plan_instr *in)
-{
-	int ninputs = 0, *inputs = NULL;
-	in->op = PLAN_RUN;
-	in->from = -1;
-	if (!read_index(r, m, "run", p->nnodes - 1, &in->node) ||
-	    !read_ints(r, m, "from", &inputs, &ninputs))
-		return false;
-	const plan_node *n = &p->nodes[in->node];
-	if (ninputs != p->kernels[n->kernel].kernel->ninputs)
-		return read_error(r, "the run has %d inputs, its kernel %d",
-				  ninputs,
-				  p->kernels[n->kernel].kernel->ninputs);
-	in->inputs = inputs;
-	return true;
-}
-
-static bool read_transfer(reader *r, const plan *p, members *m,
-			  plan_instr *in)
-{
-	const char *how;
-	bool move = json_object_get(m->object, "move") != NULL;
-	in->op = move ? PLAN_MOVE : PLAN_COMBINE;
-	in->node = -1;
-	if (!move &&
-	    !read_index(r, m, "combine", p->nnodes - 1, &in->node))
-		return false;
-	if (!read_text(r, m, move ? "move" : "as", &how) ||
-	    !read_index(r, m, "from", PLAN_MOST_ROWS, &in->from))
-		return false;
-	int c = collective_parse(how);
-	if (c < 0)
-		return read_error(r, "'%.40s' is not a collective", how);
-	in->collective = (collective)c;
-	return !json_object_get(m->object, "bucket") ||
-	       read_index(r, m, "bucket", PLAN_MOST_ROWS, &in->bucket);
-}
-
-static bool read_feed(reader *r, members *m, plan_instr *in)
-{
-	in->op = PLAN_FEED;
-	in->node = in->from = -1;
-	return read_index(r, m, "feed", PLAN_MOST_ROWS, &in->to);
-}
-
-static bool read_instr(reader *r, const plan *p, json_t *j, plan_instr *in)
-{
-	members m;
-	if (!read_members(r, j, &m))
-		return false;
-	bool run = json_object_get(j, "run") != NULL;
-	in->turn = p->loop.turns - 1;
-	if (p->loop.turns > 0 && json_object_get(j, "feed"))
-		return read_feed(r, &m, in) && read_no_more(r, &m);
-	return (run ? read_run(r, p, &m, in) : read_transfer(r, p, &m, in)) &&
-	       read_index(r, &m, "to", PLAN_MOST_ROWS, &in->to) &&
-	       read_no_more(r, &m);
-}
-
-static bool read_row(reader *r, plan *p, json_t *j, int i)
-{
-	switch (r->table[0]) {
-	case 'k':
-		return read_kernel(r, j, &p->kernels[i]);
-	case 't':
-		return read_tensor(r, p, j, &p->tensors[i]);
-	case 'n':
-		return read_node(r, p, j, &p->nodes[i]);
-	case 'b':
-		return read_buffer(r, p, j, &p->buffers[i]);
-	default:
-		return read_instr(r, p, j, &p->program[i]);
-	}
-}
-
 /* Reports the place where the text is not JSON. */
-static bool syntax_error(reader *r, const json_error_t *e)
+bool read_syntax_error(reader *r, const json_error_t *e)
 {
 	r->failed = true;
 	diag_error_in(r->sink, DIAG_PLAN_SYNTAX, r->path,
@@ -362,55 +217,80 @@ static bool syntax_error(reader *r, const json_error_t *e)
 	return false;
 }
 
-static bool read_rows(reader *r, plan *p, int table, int n)
+static int *count_of(plan *p, int table)
+{
+	int *const counts[NTABLES] = {
+		[TABLE_KERNELS] = &p->nkernels, [TABLE_TENSORS] = &p->ntensors,
+		[TABLE_NODES] = &p->nnodes,	[TABLE_BUFFERS] = &p->nbuffers,
+		[TABLE_PROGRAM] = &p->ninstrs,
+	};
+	return counts[table];
+}
+
+/* The rows of all plans, one plan's behind the other's. */
+static bool read_rows(reader *r, plan *p, int nplans, int table)
 {
 	row_cursor c = rows_begin(r->rows, table);
 	json_error_t e;
 	json_t *j;
 	bool ok = true;
-	r->table = tables[table];
-	for (r->index = 0; ok && (j = rows_next(&c, &e)); r->index++) {
-		ok = r->index < n && read_row(r, p, j, r->index);
+	int i = 0, n = 0;
+	r->table = plan_tables[table];
+	for (r->index = 0; ok && (j = rows_next(&c, &e)); r->index++, i++) {
+		while (n < nplans && i == *count_of(&p[n], table)) {
+			n++;
+			i = 0;
+		}
+		ok = n < nplans && read_row(r, &p[n], j, table, i);
 		json_decref(j);
 	}
 	r->table = NULL;
-	return ok && (!*e.text || syntax_error(r, &e));
+	return ok && (!*e.text || read_syntax_error(r, &e));
 }
 
 /* The rows are read from the text; in the parsed object the tables are
  * empty. */
-static bool count_rows(reader *r, members *m, int table, int *n)
+bool read_count(reader *r, members *m, int table, int64_t *n)
 {
 	json_t *empty;
-	if (!read_array(r, m, tables[table], 0, &empty))
+	if (!read_array(r, m, plan_tables[table], 0, &empty))
 		return false;
-	int64_t count = rows_count(r->rows, table);
-	*n = (int)count;
-	return count <= PLAN_MOST_ROWS ||
+	*n = rows_count(r->rows, table);
+	return *n <= PLAN_MOST_ROWS ||
 	       read_error(r, "'%s' has %lld rows, at most %d are accepted",
-			  tables[table], (long long)count, PLAN_MOST_ROWS);
+			  plan_tables[table], (long long)*n, PLAN_MOST_ROWS);
 }
 
-/* The tables, each after those to whose rows it refers. */
-static bool read_tables(reader *r, plan *p, members *m)
+bool read_tables(reader *r, plan *p, int nplans)
 {
-	int *const counts[NTABLES] = { &p->nkernels, &p->ntensors, &p->nnodes,
-				       &p->nbuffers, &p->ninstrs };
+	arena *a = r->arena;
+	plan_kernel *kernels = ARENA_ARRAY(a, plan_kernel, p->nkernels);
+	for (int i = 0; i < nplans; i++) {
+		p[i].kernels = kernels;
+		p[i].tensors = ARENA_ARRAY(a, plan_tensor, p[i].ntensors);
+		p[i].nodes = ARENA_ARRAY(a, plan_node, p[i].nnodes);
+		p[i].buffers = ARENA_ARRAY(a, plan_buffer, p[i].nbuffers);
+		p[i].program = ARENA_ARRAY(a, plan_instr, p[i].ninstrs);
+	}
 	for (int i = 0; i < NTABLES; i++)
-		if (!count_rows(r, m, i, counts[i]))
-			return false;
-	p->kernels = ARENA_ARRAY(r->arena, plan_kernel, p->nkernels);
-	p->tensors = ARENA_ARRAY(r->arena, plan_tensor, p->ntensors);
-	p->nodes = ARENA_ARRAY(r->arena, plan_node, p->nnodes);
-	p->buffers = ARENA_ARRAY(r->arena, plan_buffer, p->nbuffers);
-	p->program = ARENA_ARRAY(r->arena, plan_instr, p->ninstrs);
-	for (int i = 0; i < NTABLES; i++)
-		if (!read_rows(r, p, i, *counts[i]))
+		if (!read_rows(r, p, i == TABLE_KERNELS ? 1 : nplans, i))
 			return false;
 	return true;
 }
 
-static bool read_mesh(reader *r, members *m, mesh *to)
+/* The tables of a plan that has them all. */
+static bool read_own_tables(reader *r, plan *p, members *m)
+{
+	for (int i = 0; i < NTABLES; i++) {
+		int64_t n;
+		if (!read_count(r, m, i, &n))
+			return false;
+		*count_of(p, i) = (int)n;
+	}
+	return read_tables(r, p, 1);
+}
+
+bool read_mesh(reader *r, members *m, mesh *to)
 {
 	json_t *all;
 	int64_t workers = 1, size;
@@ -439,7 +319,7 @@ static bool read_tensor_of(reader *r, members *m, const char *name, int *to)
 }
 
 /* The members that only a plan of a training step has. */
-static bool read_training(reader *r, plan *p, members *top)
+bool read_training(reader *r, plan *p, members *top)
 {
 	json_t *j = read_optional(top, "training");
 	members m;
@@ -455,31 +335,33 @@ static bool read_training(reader *r, plan *p, members *top)
 	       read_no_more(r, &m);
 }
 
-static bool read_fixed(reader *r, plan *p, members *top)
+bool read_names(reader *r, members *m, const char *key, const char ***names,
+		int *n)
 {
 	json_t *all;
-	if (!json_object_get(top->object, "fixed"))
+	*n = 0;
+	if (!json_object_get(m->object, key))
 		return true;
-	if (!read_array(r, top, "fixed", PLAN_MOST_ROWS, &all))
+	if (!read_array(r, m, key, PLAN_MOST_ROWS, &all))
 		return false;
-	p->nfixed = (int)json_array_size(all);
-	p->fixed = ARENA_ARRAY(r->arena, const char *, p->nfixed + 1);
-	for (int i = 0; i < p->nfixed; i++)
+	*n = (int)json_array_size(all);
+	*names = ARENA_ARRAY(r->arena, const char *, *n + 1);
+	for (int i = 0; i < *n; i++)
 		if (!read_text_value(r, json_array_get(all, (size_t)i),
-				     "a name", &p->fixed[i]) ||
-		    !check_name(r, "fixed", p->fixed[i]))
+				     "a name", &(*names)[i]) ||
+		    !check_name(r, key, (*names)[i]))
 			return false;
 	return true;
 }
 
-static bool read_copies(reader *r, plan *p, members *top)
+bool read_copies(reader *r, plan *p, members *top)
 {
 	return !json_object_get(top->object, "copies_bytes") ||
 	       read_int(r, top, "copies_bytes", 0, PLAN_MAX_BYTES,
 			&p->copies_bytes);
 }
 
-static bool read_outputs(reader *r, plan *p)
+bool read_outputs(reader *r, plan *p)
 {
 	for (int i = 0; i < p->noutputs; i++) {
 		if (p->outputs[i] >= p->ntensors)
@@ -500,6 +382,9 @@ static bool read_header(reader *r, members *m)
 		return read_error(r, "this is not a plan");
 	if (!read_int(r, m, "version", 0, INT64_MAX, &version))
 		return false;
+	if (version == PLAN_PIPELINE_VERSION)
+		return read_error(r, "the plan has stages, which is not "
+				     "supported here");
 	if (version < PLAN_OLDEST || version > PLAN_VERSION)
 		return read_error(r, "the plan has version %lld, this program "
 				     "reads %d to %d; make the plan again",
@@ -525,38 +410,39 @@ static bool read_all(reader *r, plan *p, json_t *top)
 	       read_ints(r, &m, "inputs", &p->inputs, &p->ninputs) &&
 	       read_ints(r, &m, "outputs", &p->outputs, &p->noutputs) &&
 	       read_training(r, p, &m) && read_loop(r, p, &m) &&
-	       read_fixed(r, p, &m) && read_copies(r, p, &m) &&
-	       read_tables(r, p, &m) && read_no_more(r, &m) &&
+	       read_names(r, &m, "fixed", &p->fixed, &p->nfixed) &&
+	       read_copies(r, p, &m) &&
+	       read_own_tables(r, p, &m) && read_no_more(r, &m) &&
 	       read_outputs(r, p);
 }
 
-static bool text_fits(const rows *r)
+bool read_text_fits(const rows *r)
 {
 	return r->len <= PLAN_MOST_TEXT && rows_fit(r, MOST_MEMORY);
 }
 
 bool plan_is_readable(const plan *p, const char *text, size_t len)
 {
-	rows r = rows_find(text, len, tables, NTABLES);
+	rows r = rows_find(text, len, plan_tables, NTABLES);
 	return p->nkernels <= PLAN_MOST_ROWS && p->ntensors <= PLAN_MOST_ROWS &&
 	       p->nnodes <= PLAN_MOST_ROWS && p->nbuffers <= PLAN_MOST_ROWS &&
-	       p->ninstrs <= PLAN_MOST_ROWS && text_fits(&r);
+	       p->ninstrs <= PLAN_MOST_ROWS && read_text_fits(&r);
 }
 
 plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,
 		 size_t len)
 {
 	json_error_t e;
-	rows all = rows_find(text, len, tables, NTABLES);
+	rows all = rows_find(text, len, plan_tables, NTABLES);
 	reader r = { .arena = a, .sink = s, .path = path, .rows = &all };
-	if (!text_fits(&all)) {
+	if (!read_text_fits(&all)) {
 		diag_error_in(s, DIAG_TOO_LARGE, path,
 			      "the plan is larger than is accepted");
 		return NULL;
 	}
 	json_t *top = rows_rest(&all, &e);
 	if (!top) {
-		syntax_error(&r, &e);
+		read_syntax_error(&r, &e);
 		return NULL;
 	}
 	plan *p = ARENA_NEW(a, plan);

@@ -1,5 +1,5 @@
-/* The reader of the plan file (docs/plan-format.md), shared by plan/read.c,
- * read_kernel.c and read_constant.c alone.  Nothing in the file is trusted. */
+/* The reader of the plan file (docs/plan-format.md), shared by plan/read*.c
+ * alone.  Nothing in the file is trusted. */
 #ifndef TDL_PLAN_READ_H
 #define TDL_PLAN_READ_H
 
@@ -11,6 +11,17 @@ enum {
 	PLAN_MOST_TEXT = 128 << 20, /* bytes of a plan file */
 	PLAN_MOST_ROWS = 1 << 20,   /* of a table */
 };
+
+/* Each after those to whose rows it refers. */
+enum {
+	TABLE_KERNELS,
+	TABLE_TENSORS,
+	TABLE_NODES,
+	TABLE_BUFFERS,
+	TABLE_PROGRAM,
+	NTABLES
+};
+extern const char *const plan_tables[NTABLES]; /* their names */
 
 /* The reader and its position in the file, for messages: "kernels[3]".  After
  * the first error nothing more is read; all functions return false from then
@@ -47,6 +58,14 @@ bool read_index(reader *r, members *m, const char *key, int64_t hi, int *v);
 bool read_text(reader *r, members *m, const char *key, const char **v);
 bool read_array(reader *r, members *m, const char *key, size_t most,
 		json_t **v);
+/* A short name that people may see; numbers of rows; one of n words, by its
+ * number. */
+bool read_name(reader *r, members *m, const char *key, const char **v);
+bool read_ints(reader *r, members *m, const char *key, int **v, int *n);
+bool read_word(reader *r, members *m, const char *key, const char *const *names,
+	       int n, int *v);
+/* A value of any kind; NULL with an error. */
+json_t *read_member(reader *r, members *m, const char *key);
 /* A member that may be absent: NULL. */
 json_t *read_optional(members *m, const char *key);
 
@@ -75,5 +94,28 @@ bool read_constant(reader *r, json_t *j, plan_tensor *t);
 /* A kernel, finished and checked in itself: every expression is well typed,
  * every read inside its input. */
 bool read_kernel(reader *r, json_t *j, plan_kernel *k);
+
+/* ---- parts of a plan --------------------------------------------------- */
+
+bool read_mesh(reader *r, members *m, mesh *to);
+bool read_training(reader *r, plan *p, members *top);
+/* The names in `key', which may be absent. */
+bool read_names(reader *r, members *m, const char *key, const char ***names,
+		int *n);
+bool read_copies(reader *r, plan *p, members *top);
+/* Marks the outputs among the tensors, behind the tables. */
+bool read_outputs(reader *r, plan *p);
+
+/* The number of rows of a table. */
+bool read_count(reader *r, members *m, int table, int64_t *n);
+/* The rows of nplans plans, whose counts are set; they have one table of
+ * kernels. */
+bool read_tables(reader *r, plan *p, int nplans);
+/* Row i of a plan's table. */
+bool read_row(reader *r, plan *p, json_t *j, int table, int i);
+
+/* Whether the text is small enough; the place where it is not JSON. */
+bool read_text_fits(const rows *r);
+bool read_syntax_error(reader *r, const json_error_t *e);
 
 #endif

@@ -2,21 +2,42 @@
  * sees each turn's instructions and buffers apart. */
 #include "config.h"
 
-#include <string.h>
-
 #include "base/vec.h"
 #include "plan/plan.h"
 
+/* Of the turns `copies' are put, the first ones and the last.  That one has the
+ * buffers of p itself, each of the others its own behind them, of those that
+ * the body writes. */
 typedef struct unroller {
 	arena *a;
 	const plan *p;
+	int copies;
+	int *nth;  /* by buffer of p: among those that the body writes; -1 */
+	int nmade; /* of these */
 	VEC(plan_buffer) buffers;
 	VEC(plan_instr) program;
-	bool *made; /* by buffer of p: the body writes it */
-	int *now;   /* by buffer of p: its number in the turn at hand */
 } unroller;
 
-static void put(unroller *u, int i, int turn)
+/* The number of a buffer as a copy of the body knows it; copy -1 is what comes
+ * before, `copies' what comes behind. */
+static int number(const unroller *u, int b, int copy)
+{
+	const plan_tensor *t = &u->p->tensors[u->p->buffers[b].tensor];
+	if (t->then >= 0 && t->buffer == b && copy > 0) {
+		b = u->p->tensors[t->then].buffer;
+		copy--;
+	}
+	if (copy < 0 || copy >= u->copies - 1 || u->nth[b] < 0)
+		return b;
+	return u->p->nbuffers + copy * u->nmade + u->nth[b];
+}
+
+static int turn_of(const unroller *u, int copy)
+{
+	return copy < 0 || copy >= u->copies - 1 ? u->p->loop.turns - 1 : copy;
+}
+
+static void put(unroller *u, int i, int copy)
 {
 	plan_instr in = u->p->program[i];
 	const plan *p = u->p;
@@ -25,68 +46,113 @@ static void put(unroller *u, int i, int turn)
 		int ninputs = p->kernels[n->kernel].kernel->ninputs;
 		int *inputs = ARENA_ARRAY(u->a, int, ninputs);
 		for (int j = 0; j < ninputs; j++)
-			inputs[j] = u->now[in.inputs[j]];
+			inputs[j] = number(u, in.inputs[j], copy);
 		in.inputs = inputs;
 	}
-	if (plan_moves(&in))
-		in.from = u->now[in.from];
-	in.to = u->now[in.to];
-	in.turn = turn;
+	if (plan_moves(&in) || in.op == PLAN_SEND)
+		in.from = number(u, in.from, copy);
+	in.to = in.op == PLAN_SEND ? in.from : number(u, in.to, copy);
+	in.turn = turn_of(u, copy);
 	vec_push(u->a, &u->program, in);
 }
 
-/* The last turn has the buffers of p itself. */
-static void put_turn(unroller *u, int turn, bool last)
+static void put_range(unroller *u, int begin, int end, int copy)
 {
-	const plan *p = u->p;
-	for (int b = 0; b < p->nbuffers; b++) {
-		if (!u->made[b])
-			continue;
-		u->now[b] = last ? b : u->buffers.n;
-		if (last)
-			continue;
-		plan_buffer own = p->buffers[b];
-		own.turn = turn;
-		vec_push(u->a, &u->buffers, own);
-	}
-	for (int i = p->loop.begin; i < p->loop.end; i++)
-		put(u, i, turn);
-	for (int t = 0; t < p->ntensors; t++) {
-		const plan_tensor *x = &p->tensors[t];
-		if (x->then >= 0)
-			u->now[x->buffer] = u->now[p->tensors[x->then].buffer];
-	}
+	for (int i = begin; i < end; i++)
+		put(u, i, copy);
 }
 
-const plan *plan_unroll(arena *a, const plan *p, int most)
+static unroller unroller_new(arena *a, const plan *p, int copies)
+{
+	unroller u = { .a = a, .p = p, .copies = copies };
+	u.nth = ARENA_ARRAY(a, int, p->nbuffers);
+	for (int b = 0; b < p->nbuffers; b++)
+		u.nth[b] = -1;
+	for (int i = p->loop.begin; i < p->loop.end; i++)
+		if (p->program[i].op != PLAN_SEND)
+			u.nth[p->program[i].to] = 0;
+	for (int b = 0; b < p->nbuffers; b++)
+		if (u.nth[b] == 0)
+			u.nth[b] = u.nmade++;
+	for (int b = 0; b < p->nbuffers; b++)
+		vec_push(a, &u.buffers, p->buffers[b]);
+	for (int copy = 0; copy < copies - 1; copy++)
+		for (int b = 0; b < p->nbuffers; b++) {
+			plan_buffer own = p->buffers[b];
+			own.turn = copy;
+			if (u.nth[b] >= 0)
+				vec_push(a, &u.buffers, own);
+		}
+	return u;
+}
+
+static plan *finish(unroller *u, int begin)
+{
+	const plan *p = u->p;
+	plan *all = ARENA_COPY(u->a, p, 1);
+	all->body_begin = begin;
+	all->body_end = u->program.n;
+	put_range(u, p->loop.end, p->ninstrs, u->copies);
+	all->buffers = u->buffers.at;
+	all->nbuffers = u->buffers.n;
+	all->program = u->program.at;
+	all->ninstrs = u->program.n;
+	all->loop.begin = all->loop.end = 0;
+	return all;
+}
+
+const plan *plan_in_order(arena *a, const plan *p, int most)
 {
 	const plan_loop *o = &p->loop;
 	if (o->turns == 0)
 		return p;
-	unroller u = { .a = a, .p = p };
-	u.made = ARENA_ARRAY(a, bool, p->nbuffers);
-	u.now = ARENA_ARRAY(a, int, p->nbuffers);
-	for (int b = 0; b < p->nbuffers; b++) {
-		u.now[b] = b;
-		vec_push(a, &u.buffers, p->buffers[b]);
-	}
-	for (int i = o->begin; i < o->end; i++)
-		u.made[p->program[i].to] = true;
-	for (int i = 0; i < o->begin; i++)
-		put(&u, i, o->turns - 1);
-	for (int turn = 0; turn < o->turns - 1 && turn < most - 1; turn++)
-		put_turn(&u, turn, false);
-	put_turn(&u, o->turns - 1, true);
-	for (int i = o->end; i < p->ninstrs; i++)
-		put(&u, i, o->turns - 1);
-	plan *all = ARENA_COPY(a, p, 1);
-	all->buffers = u.buffers.at;
-	all->nbuffers = u.buffers.n;
-	all->program = u.program.at;
-	all->ninstrs = u.program.n;
-	all->loop.begin = all->loop.end = 0;
-	return all;
+	unroller u = unroller_new(a, p, o->turns < most ? o->turns : most);
+	for (int b = p->nbuffers; b < u.buffers.n; b++)
+		if (u.buffers.at[b].slots > 0)
+			u.buffers.at[b].slots = -1;
+	put_range(&u, 0, o->begin, -1);
+	for (int copy = 0; copy < u.copies; copy++)
+		put_range(&u, o->begin, o->end, copy);
+	return finish(&u, o->begin);
 }
+
+/* ---- stages ------------------------------------------------------------ */
+
+/* Gives each turn's buffer its slot. */
+static void set_slots(unroller *u)
+{
+	for (int b = 0; b < u->buffers.n; b++) {
+		plan_buffer *x = &u->buffers.at[b];
+		if (x->slots > 1)
+			x->offset += x->turn % x->slots *
+				     plan_buffer_stride(x);
+		x->slots = 0;
+	}
+}
+
+static plan *in_schedule(arena *a, const plan *p)
+{
+	const plan_stage *s = p->stage;
+	unroller u = unroller_new(a, p, p->loop.turns);
+	int *turns = ARENA_ARRAY(a, int, s->nsegments);
+	set_slots(&u);
+	put_range(&u, 0, p->loop.begin, -1);
+	for (int r = 0; r < s->nruns; r++)
+		for (int i = 0; i < s->runs[r].times; i++)
+			for (int j = 0; j < s->runs[r].ntasks; j++) {
+				int g = s->runs[r].tasks[j];
+				put_range(&u, s->segments[g].begin,
+					  s->segments[g].end, turns[g]++);
+			}
+	return finish(&u, p->loop.begin);
+}
+
+const plan *plan_unroll(arena *a, const plan *p, int most)
+{
+	return p->stage ? in_schedule(a, p) : plan_in_order(a, p, most);
+}
+
+/* ---- rows -------------------------------------------------------------- */
 
 int plan_rolled_instr(const plan *p, int most, int i)
 {
@@ -102,17 +168,12 @@ int plan_rolled_instr(const plan *p, int most, int i)
 int plan_rolled_buffer(const plan *p, int b)
 {
 	arena *tmp = arena_new();
-	bool *made = ARENA_ARRAY(tmp, bool, p->nbuffers);
-	int n = 0, found = b;
-	for (int i = p->loop.begin; i < p->loop.end; i++) {
-		n += !made[p->program[i].to];
-		made[p->program[i].to] = true;
-	}
-	if (b >= p->nbuffers && n > 0) {
-		int nth = (b - p->nbuffers) % n;
-		for (found = 0; nth > 0 || !made[found]; found++)
-			nth -= made[found];
+	unroller u = unroller_new(tmp, p, 1);
+	if (b >= p->nbuffers && u.nmade > 0) {
+		int nth = (b - p->nbuffers) % u.nmade;
+		for (b = 0; u.nth[b] != nth; b++)
+			;
 	}
 	arena_free(tmp);
-	return found;
+	return b;
 }

@@ -9,9 +9,10 @@
 #include "base/file.h"
 #include "base/stream.h"
 #include "plan/base64.h"
+#include "plan/read.h"
 #include "plan/write.h"
 
-static json_t *of_ints(const int *v, int n)
+json_t *write_ints(const int *v, int n)
 {
 	json_t *all = json_array();
 	for (int i = 0; i < n; i++)
@@ -19,7 +20,7 @@ static json_t *of_ints(const int *v, int n)
 	return all;
 }
 
-static json_t *of_texts(const char *const *v, int n)
+json_t *write_texts(const char *const *v, int n)
 {
 	json_t *all = json_array();
 	for (int i = 0; i < n; i++)
@@ -123,7 +124,7 @@ static json_t *of_node(const plan *p, int i)
 	json_object_set_new(j, "op", json_of_text(n->op));
 	json_object_set_new(j, "kernel", json_integer(n->kernel));
 	json_object_set_new(j, "cuts", of_cuts(p, &n->cuts, k));
-	json_object_set_new(j, "inputs", of_ints(n->inputs, k->ninputs));
+	json_object_set_new(j, "inputs", write_ints(n->inputs, k->ninputs));
 	json_object_set_new(j, "output", json_integer(n->output));
 	if (p->loop.turns > 0 && n->time != CUT_NONE)
 		json_object_set_new(j, "time", json_integer(n->time));
@@ -147,6 +148,8 @@ static json_t *of_buffer(const plan *p, int i)
 		json_object_set_new(j, "node", json_integer(b->node));
 	json_object_set_new(j, "offset", json_integer(b->offset));
 	json_object_set_new(j, "bytes", json_integer(b->nbytes));
+	if (b->slots > 0)
+		json_object_set_new(j, "slots", json_integer(b->slots));
 	return j;
 }
 
@@ -158,10 +161,16 @@ static json_t *of_instr(const plan *p, int i)
 		const plan_node *n = &p->nodes[in->node];
 		int ninputs = p->kernels[n->kernel].kernel->ninputs;
 		json_object_set_new(j, "run", json_integer(in->node));
-		json_object_set_new(j, "from", of_ints(in->inputs, ninputs));
+		json_object_set_new(j, "from", write_ints(in->inputs, ninputs));
 	} else if (in->op == PLAN_FEED) {
 		json_object_set_new(j, "feed", json_integer(in->to));
 		return j;
+	} else if (in->op == PLAN_SEND) {
+		json_object_set_new(j, "send", json_integer(in->channel));
+		json_object_set_new(j, "from", json_integer(in->from));
+		return j;
+	} else if (in->op == PLAN_RECEIVE) {
+		json_object_set_new(j, "receive", json_integer(in->channel));
 	} else {
 		json_t *how = json_string(collective_name(in->collective));
 		if (in->op == PLAN_COMBINE) {
@@ -184,50 +193,73 @@ static json_t *of_instr(const plan *p, int i)
 
 enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY };
 
-typedef struct writer {
-	FILE *to;
-	arena *tmp;
-	const char *folder;
-} writer;
-
-/* ,"key": value, on a line of its own; steals the reference. */
-static void put_member(writer *w, const char *key, json_t *j)
+void write_member(writer *w, const char *key, json_t *j)
 {
 	fprintf(w->to, ",\n\"%s\":", key);
 	json_dumpf(j, w->to, FLAGS);
 	json_decref(j);
 }
 
-static json_t *of_row(writer *w, const plan *p, const char *table, int i)
+void write_begin(writer *w, int version)
 {
-	switch (table[0]) {
-	case 'k':
+	fprintf(w->to, "{\"format\":\"tdl-plan\",\n\"version\":%d", version);
+}
+
+static json_t *of_row(writer *w, const plan *p, int table, int i)
+{
+	switch (table) {
+	case TABLE_KERNELS:
 		return json_of_kernel(&p->kernels[i]);
-	case 't':
+	case TABLE_TENSORS:
 		return of_tensor(w->tmp, p, i, w->folder);
-	case 'n':
+	case TABLE_NODES:
 		return of_node(p, i);
-	case 'b':
+	case TABLE_BUFFERS:
 		return of_buffer(p, i);
 	default:
 		return of_instr(p, i);
 	}
 }
 
-/* One row of a table per line, so that plans can be compared line by line. */
-static void put_table(writer *w, const plan *p, const char *table, int n)
+static void put_row(writer *w, json_t *j, bool first)
 {
-	fprintf(w->to, ",\n\"%s\":[", table);
-	for (int i = 0; i < n; i++) {
-		json_t *j = of_row(w, p, table, i);
-		fputs(i ? ",\n" : "\n", w->to);
-		json_dumpf(j, w->to, FLAGS);
-		json_decref(j);
+	fputs(first ? "\n" : ",\n", w->to);
+	json_dumpf(j, w->to, FLAGS);
+	json_decref(j);
+}
+
+/* One row of a table per line, so that plans can be compared line by line. */
+static void put_table(writer *w, const plan *p, int nplans, int table)
+{
+	bool first = true;
+	fprintf(w->to, ",\n\"%s\":[", plan_tables[table]);
+	for (int n = 0; n < nplans; n++) {
+		const int counts[NTABLES] = { p[n].nkernels, p[n].ntensors,
+					    p[n].nnodes, p[n].nbuffers,
+					    p[n].ninstrs };
+		for (int i = 0; i < counts[table]; i++, first = false)
+			put_row(w, of_row(w, &p[n], table, i), first);
 	}
 	fputc(']', w->to);
 }
 
-static json_t *of_training(const plan *p)
+void write_rows(writer *w, const char *key, int n,
+		json_t *(*row)(const void *of, int i), const void *of)
+{
+	fprintf(w->to, ",\n\"%s\":[", key);
+	for (int i = 0; i < n; i++)
+		put_row(w, row(of, i), i == 0);
+	fputc(']', w->to);
+}
+
+void write_tables(writer *w, const plan *p, int nplans)
+{
+	for (int i = 0; i < NTABLES; i++)
+		put_table(w, p, i == TABLE_KERNELS ? 1 : nplans, i);
+	fputs("}\n", w->to);
+}
+
+json_t *write_training(const plan *p)
 {
 	json_t *j = json_object();
 	if (p->loss >= 0)
@@ -250,35 +282,32 @@ static json_t *of_loop(const plan_loop *o)
 	return j;
 }
 
-static void put_plan(writer *w, const plan *p)
+static void put_plan(writer *w, const void *of)
 {
-	fprintf(w->to, "{\"format\":\"tdl-plan\",\n\"version\":%d",
-		PLAN_VERSION);
-	put_member(w, "model", json_of_text(p->model));
-	put_member(w, "algorithm", json_of_text(p->algorithm));
-	put_member(w, "mesh", of_ints(p->mesh.size, p->mesh.naxes));
-	put_member(w, "arena_bytes", json_integer(p->arena_bytes));
+	const plan *p = of;
+
+	write_begin(w, PLAN_VERSION);
+	write_member(w, "model", json_of_text(p->model));
+	write_member(w, "algorithm", json_of_text(p->algorithm));
+	write_member(w, "mesh", write_ints(p->mesh.size, p->mesh.naxes));
+	write_member(w, "arena_bytes", json_integer(p->arena_bytes));
 	if (p->copies_bytes > 0)
-		put_member(w, "copies_bytes", json_integer(p->copies_bytes));
-	put_member(w, "communication_bytes",
+		write_member(w, "copies_bytes", json_integer(p->copies_bytes));
+	write_member(w, "communication_bytes",
 		   json_integer(p->communication_bytes));
-	put_member(w, "inputs", of_ints(p->inputs, p->ninputs));
-	put_member(w, "outputs", of_ints(p->outputs, p->noutputs));
+	write_member(w, "inputs", write_ints(p->inputs, p->ninputs));
+	write_member(w, "outputs", write_ints(p->outputs, p->noutputs));
 	if (p->training)
-		put_member(w, "training", of_training(p));
+		write_member(w, "training", write_training(p));
 	if (p->loop.turns > 0)
-		put_member(w, "micro_batches", of_loop(&p->loop));
+		write_member(w, "micro_batches", of_loop(&p->loop));
 	if (p->nfixed > 0)
-		put_member(w, "fixed", of_texts(p->fixed, p->nfixed));
-	put_table(w, p, "kernels", p->nkernels);
-	put_table(w, p, "tensors", p->ntensors);
-	put_table(w, p, "nodes", p->nnodes);
-	put_table(w, p, "buffers", p->nbuffers);
-	put_table(w, p, "program", p->ninstrs);
-	fputs("}\n", w->to);
+		write_member(w, "fixed", write_texts(p->fixed, p->nfixed));
+	write_tables(w, p, 1);
 }
 
-char *plan_text(arena *a, const plan *p, const char *path, size_t *len)
+char *write_text(arena *a, const void *of, const char *path,
+		 void (*put)(writer *w, const void *of), size_t *len)
 {
 	char *out = NULL;
 	writer w = { .tmp = arena_new() };
@@ -286,21 +315,32 @@ char *plan_text(arena *a, const plan *p, const char *path, size_t *len)
 	w.to = text_stream_open(&s);
 	if (w.to) {
 		w.folder = path_folder(w.tmp, path);
-		put_plan(&w, p);
+		put(&w, of);
 		out = text_stream_close(&s, a, len);
 	}
 	arena_free(w.tmp);
 	return out;
 }
 
-bool plan_write(const plan *p, const char *path)
+bool write_atomically(const char *path, const void *of,
+		      void (*put)(writer *w, const void *of))
 {
 	arena *tmp = arena_new();
 	size_t len = 0;
-	char *text = plan_text(tmp, p, path, &len);
+	char *text = write_text(tmp, of, path, put, &len);
 	bool ok = text && file_write(path, text, len);
 	int why = errno;
 	arena_free(tmp);
 	errno = why;
 	return ok;
+}
+
+char *plan_text(arena *a, const plan *p, const char *path, size_t *len)
+{
+	return write_text(a, p, path, put_plan, len);
+}
+
+bool plan_write(const plan *p, const char *path)
+{
+	return write_atomically(path, p, put_plan);
 }

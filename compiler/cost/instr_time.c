@@ -159,7 +159,7 @@ double instr_time(const plan *p, const topology *t, const plan_instr *in,
 		const layout_transfer move = plan_transfer(p, in);
 		return transfer_time(t, &move, in->collective, most);
 	}
-	if (in->op == PLAN_FEED)
+	if (in->op != PLAN_RUN)
 		return 0;
 	const plan_buffer result = { .tensor = p->nodes[in->node].output,
 				     .region = LAYOUT_PRODUCES,

@@ -280,6 +280,9 @@ static bool run_instr(executor *m, int worker, int i, failure *f)
 	case PLAN_FEED:
 		part_feed(m, worker, i);
 		return true;
+	case PLAN_SEND:
+	case PLAN_RECEIVE:
+		assert(!"a message between stages");
 	}
 	return false;
 }

@@ -1,0 +1,93 @@
+/* A plan of several stages: sub-meshes of devices, each with a part of the
+ * operators, which hand micro-batches on to each other.  A plan file of version
+ * 4.
+ *
+ * Each stage is a plan of its own, for the workers of its mesh, whose loop is
+ * over the pipeline's micro-batches and whose body is in segments (plan.h).
+ * Workers are numbered through all stages, in order.  What is between stages
+ * goes through channels: SEND and RECEIVE are for all turns if they are in the
+ * body, and once per run if they are not.  Neither tables nor messages grow
+ * with the number of workers, or of micro-batches.
+ *
+ * Waits.  A RECEIVE waits until the turn's value has been sent.  A SEND does
+ * not wait; but what writes a place out of which was sent waits until all
+ * receivers have taken it.  There are no other waits between stages.
+ *
+ * Names.  A result is computed in one stage, and has the same name in those
+ * that receive it.  A state lies in one stage.  An input, or a constant, may be
+ * in several. */
+#ifndef TDL_PLAN_PIPELINE_H
+#define TDL_PLAN_PIPELINE_H
+
+#include "plan/plan.h"
+
+enum {
+	PLAN_PIPELINE_VERSION = 4, /* of the file */
+	PLAN_MAX_STAGES = 4096,
+};
+
+typedef struct plan_channel {
+	int from, to;	    /* stages */
+	int source, target; /* the tensor there */
+} plan_channel;
+
+typedef struct plan_pipeline {
+	const char *model, *algorithm;
+	const char *schedule; /* its name, for people */
+	int nstages;
+	plan *stages; /* their kernels are one table */
+	int nchannels;
+	plan_channel *channels;
+	/* Names, in the model's order. */
+	int ninputs, noutputs;
+	const char **inputs, **outputs;
+	int nfixed; /* as of a plan */
+	const char **fixed;
+	int64_t communication_bytes; /* within stages and between them */
+	uint64_t digest;	     /* as of a plan */
+} plan_pipeline;
+
+/* The first worker of a stage; of stage nstages, the number of all. */
+int pipeline_first(const plan_pipeline *p, int stage);
+
+/* The tensor of a name in a stage; -1: it has none. */
+int pipeline_tensor(const plan *stage, const char *name);
+
+/* ---- channels ---------------------------------------------------------- */
+
+/* The pieces that a worker of a channel's receiving stage takes in a turn, each
+ * element once; peers are workers of the sending stage, numbered in it.  Where
+ * several have an element, one whose number fits the receiver's. */
+int pipeline_pieces(arena *a, const plan_pipeline *p, int channel, int turn,
+		    int worker, piece **pieces);
+
+/* Whether the body sends on a channel, and not only what is once per run. */
+bool pipeline_in_turns(const plan_pipeline *p, int channel);
+
+/* Bytes of a channel to all its receivers in one run, all turns. */
+int64_t pipeline_channel_bytes(const plan_pipeline *p, int channel);
+
+/* Those of all channels, and those that move within the stages. */
+int64_t pipeline_communication(const plan_pipeline *p);
+
+/* ---- files ------------------------------------------------------------- */
+
+/* As plan_read() and its companions, of files of version 4. */
+plan_pipeline *pipeline_read(arena *a, diag_sink *s, const char *path);
+plan_pipeline *pipeline_parse(arena *a, diag_sink *s, const char *path,
+			      const char *text, size_t len);
+char *pipeline_text(arena *a, const plan_pipeline *p, const char *path,
+		    size_t *len);
+bool pipeline_write(const plan_pipeline *p, const char *path);
+
+/* The checks of pipeline_parse() after the syntax: those of each stage, that
+ * stages agree on what they share, and that no stages wait for each other in a
+ * circle. */
+bool pipeline_check(const plan_pipeline *p, diag_sink *s, const char *path);
+
+/* Whether the stages, each going through its program in the order of its
+ * schedule, all come to the end.  If not, *stage and *instr are a wait that
+ * never ends. */
+bool pipeline_ends(const plan_pipeline *p, int *stage, int *instr);
+
+#endif
