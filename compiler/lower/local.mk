@@ -11,6 +11,9 @@ noinst_LIBRARIES += %D%/liblower.a
 	%D%/lower.c %D%/lower.h \
 	%D%/schedule.c %D%/schedule.h \
 	%D%/order.h \
+	%D%/pipeline.c %D%/pipeline.h \
+	%D%/stage_graph.c %D%/stage_graph.h \
+	%D%/stage_program.c %D%/stage_program.h \
 	%D%/schedule_levels.c \
 	%D%/schedule_overlapping.c \
 	%D%/program.c %D%/program.h \

@@ -1,0 +1,281 @@
+#include "config.h"
+
+#include "compiler/lower/stage_graph.h"
+
+#include <string.h>
+
+/* ---- homes ------------------------------------------------------------- */
+
+/* The stage of a state: of what becomes its value, or of its first reader. */
+static void find_home_of_state(const stage_homes *h, tensor_id t)
+{
+	const graph *g = h->g;
+	tensor_id next = g->tensors[t].next;
+	if (next != NONE) {
+		h->home[t] = h->d->stage[g->tensors[next].producer];
+		return;
+	}
+	h->home[t] = 0;
+	for (node_id n = g->nnodes; n-- > 0;)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++)
+			if (g->nodes[n].inputs[i] == t)
+				h->home[t] = h->d->stage[n];
+}
+
+/* An input that nobody reads is in the first stage, and so is an output that is
+ * an input or a constant. */
+static void place_rest(const stage_homes *h)
+{
+	const graph *g = h->g;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		const tensor *x = &g->tensors[t];
+		bool found = false;
+		for (int s = 0; s < h->d->nstages; s++)
+			found |= h->there[s * g->ntensors + t];
+		if (h->home[t] == NONE && (!found || x->output))
+			h->there[t] = true;
+	}
+}
+
+stage_homes stage_homes_of(arena *a, const graph *g, const stage_division *d)
+{
+	stage_homes h = { .g = g, .d = d };
+	h.home = ARENA_ARRAY(a, int, g->ntensors);
+	h.there = ARENA_ARRAY(a, bool,
+			      (size_t)g->ntensors * (size_t)d->nstages);
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		h.home[t] = NONE;
+		if (g->tensors[t].kind == TENSOR_RESULT)
+			h.home[t] = d->stage[g->tensors[t].producer];
+		if (g->tensors[t].kind == TENSOR_STATE)
+			find_home_of_state(&h, t);
+		if (h.home[t] != NONE)
+			h.there[h.home[t] * g->ntensors + t] = true;
+	}
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++)
+			h.there[d->stage[n] * g->ntensors +
+				g->nodes[n].inputs[i]] = true;
+	place_rest(&h);
+	return h;
+}
+
+bool stage_receives(const stage_homes *h, int nth, tensor_id t)
+{
+	return h->home[t] != NONE && h->home[t] != nth &&
+	       h->there[nth * h->g->ntensors + t];
+}
+
+bool stage_sends(const stage_homes *h, tensor_id t)
+{
+	for (int s = 0; s < h->d->nstages; s++)
+		if (stage_receives(h, s, t))
+			return true;
+	return false;
+}
+
+/* ---- whether it is a pipeline ------------------------------------------ */
+
+/* The place of a node of the body in a turn. */
+static int place_of(const stage_division *d, node_id n)
+{
+	return d->backward[n] ? 2 * d->nstages - 1 - d->stage[n] : d->stage[n];
+}
+
+static const char *read_too_early(arena *a, const graph *g,
+				  const stage_division *d, node_id n,
+				  tensor_id t)
+{
+	node_id from = g->tensors[t].producer;
+	if (from == NONE || g->turns->sections[n] != SECTION_BODY ||
+	    g->turns->sections[from] != SECTION_BODY ||
+	    place_of(d, from) <= place_of(d, n))
+		return NULL;
+	return arena_printf(a, "'%s' of stage %d reads '%s', which stage %d "
+			    "computes later", g->nodes[n].name, d->stage[n],
+			    g->tensors[t].name, d->stage[from]);
+}
+
+/* A next value has to stay in the stage of its state. */
+static const char *next_read_elsewhere(arena *a, const graph *g,
+				       const stage_division *d, node_id n,
+				       const bool *is_next, tensor_id t)
+{
+	node_id from = g->tensors[t].producer;
+	return is_next[t] && d->stage[from] != d->stage[n]
+		       ? arena_printf(a, "'%s' of stage %d reads the new value "
+				      "of a state of stage %d",
+				      g->nodes[n].name, d->stage[n],
+				      d->stage[from])
+		       : NULL;
+}
+
+const char *stage_division_refused(arena *a, const graph *g,
+				   const stage_division *d)
+{
+	const char *why = NULL;
+	bool *is_next = ARENA_ARRAY(a, bool, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (g->tensors[t].next != NONE)
+			is_next[g->tensors[t].next] = true;
+	for (node_id n = 0; !why && n < g->nnodes; n++)
+		for (int i = 0; !why && i < g->nodes[n].kernel->ninputs; i++) {
+			tensor_id t = g->nodes[n].inputs[i];
+			why = read_too_early(a, g, d, n, t);
+			if (!why)
+				why = next_read_elsewhere(a, g, d, n, is_next,
+							  t);
+		}
+	for (tensor_id t = 0; !why && t < g->ntensors; t++) {
+		tensor_id total = g->turns->total[t];
+		if (total != NONE && total != t &&
+		    d->stage[g->tensors[t].producer] !=
+			    d->stage[g->tensors[total].producer])
+			why = arena_printf(a, "'%s' is added up in another "
+					   "stage than it is computed in",
+					   g->tensors[t].name);
+	}
+	return why;
+}
+
+/* ---- the graph of a stage ---------------------------------------------- */
+
+typedef struct extractor {
+	arena *a;
+	const stage_homes *h;
+	int stage;
+	int *tensors, *nodes;
+} extractor;
+
+static tensor_id mapped(const int *number, tensor_id t)
+{
+	return t == NONE ? NONE : number[t];
+}
+
+/* A tensor that another stage has is given, whatever it is there. */
+static void receive(tensor *t)
+{
+	t->kind = TENSOR_INPUT;
+	t->output = t->parameter = false;
+	t->constant = (constant){ 0 };
+	t->value = NULL;
+	t->next = NONE;
+	t->batch = 0;
+}
+
+static void put_tensors(const extractor *x, const graph *g, graph *to)
+{
+	to->tensors = ARENA_ARRAY(x->a, tensor, g->ntensors);
+	to->ntensors = 0;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		if (x->tensors[t] == NONE)
+			continue;
+		tensor *n = &to->tensors[to->ntensors++];
+		*n = g->tensors[t];
+		if (stage_receives(x->h, x->stage, t))
+			receive(n);
+		else if (n->kind == TENSOR_RESULT && stage_sends(x->h, t))
+			n->output = true;
+		if (x->h->home[t] == NONE && x->stage > 0)
+			n->output = false;
+		n->producer = n->kind == TENSOR_RESULT ? x->nodes[n->producer]
+						       : NONE;
+		n->next = mapped(x->tensors, n->next);
+		n->gradient_of = mapped(x->tensors, n->gradient_of);
+	}
+}
+
+static void put_nodes(const extractor *x, const graph *g, graph *to)
+{
+	to->nodes = ARENA_ARRAY(x->a, node, g->nnodes);
+	to->nnodes = 0;
+	for (node_id i = 0; i < g->nnodes; i++) {
+		if (x->nodes[i] == NONE)
+			continue;
+		node *n = &to->nodes[to->nnodes++];
+		*n = g->nodes[i];
+		n->inputs = ARENA_ARRAY(x->a, tensor_id, n->kernel->ninputs);
+		for (int j = 0; j < n->kernel->ninputs; j++)
+			n->inputs[j] = x->tensors[g->nodes[i].inputs[j]];
+		n->output = x->tensors[n->output];
+		n->forward = n->forward == NONE ? NONE : x->nodes[n->forward];
+	}
+}
+
+/* The model's inputs and outputs that are here, in its order, then those that
+ * are between stages. */
+static void put_ends(const extractor *x, const graph *g, graph *to)
+{
+	to->inputs = ARENA_ARRAY(x->a, tensor_id, g->ntensors);
+	to->outputs = ARENA_ARRAY(x->a, tensor_id, g->ntensors);
+	to->ninputs = to->noutputs = 0;
+	for (int i = 0; i < g->ninputs; i++)
+		if (x->tensors[g->inputs[i]] != NONE)
+			to->inputs[to->ninputs++] = x->tensors[g->inputs[i]];
+	for (int i = 0; i < g->noutputs; i++) {
+		tensor_id t = mapped(x->tensors, g->outputs[i]);
+		if (t != NONE && to->tensors[t].output)
+			to->outputs[to->noutputs++] = t;
+	}
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		tensor_id n = x->tensors[t];
+		if (n == NONE)
+			continue;
+		if (stage_receives(x->h, x->stage, t))
+			to->inputs[to->ninputs++] = n;
+		else if (to->tensors[n].output && !g->tensors[t].output)
+			to->outputs[to->noutputs++] = n;
+	}
+}
+
+/* A tensor of the model's that is at home here; NONE. */
+static tensor_id own(const extractor *x, tensor_id t)
+{
+	return t == NONE || stage_receives(x->h, x->stage, t) ? NONE
+							      : x->tensors[t];
+}
+
+/* Its parts are added up where they are computed. */
+static const graph_turns *turns_of(const extractor *x, const graph *g)
+{
+	const graph_turns *kept = graph_turns_kept(x->a, g, x->tensors,
+						   x->nodes);
+	graph_turns *to = ARENA_COPY(x->a, kept, 1);
+	tensor_id *total = ARENA_COPY(x->a, kept->total, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (stage_receives(x->h, x->stage, t))
+			total[x->tensors[t]] = NONE;
+	to->total = total;
+	return to;
+}
+
+static graph *extract(const extractor *x, const graph *g)
+{
+	graph *to = ARENA_COPY(x->a, g, 1);
+	put_tensors(x, g, to);
+	put_nodes(x, g, to);
+	put_ends(x, g, to);
+	to->loss = own(x, g->loss);
+	to->learning_rate = own(x, g->learning_rate);
+	to->loss_scale = own(x, g->loss_scale);
+	to->nfixed = 0;
+	to->turns = turns_of(x, g);
+	return to;
+}
+
+graph *stage_graph(arena *a, const stage_homes *h, int nth, int *tensors)
+{
+	const graph *g = h->g;
+	extractor x = { a, h, nth, tensors,
+			ARENA_ARRAY(a, int, g->nnodes) };
+	int n = 0;
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		tensors[t] = h->there[nth * g->ntensors + t] ? n++ : NONE;
+	n = 0;
+	for (node_id i = 0; i < g->nnodes; i++)
+		x.nodes[i] = h->d->stage[i] == nth ? n++ : NONE;
+	graph *to = extract(&x, g);
+	if (g->whole)
+		to->whole = extract(&x, g->whole);
+	return to;
+}

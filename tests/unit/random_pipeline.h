@@ -1,0 +1,21 @@
+/* Random training steps in stages: chains of layers with skips, tied weights
+ * and a number that all updates share, each layer with its backward pass. */
+#ifndef TDL_TESTS_UNIT_RANDOM_PIPELINE_H
+#define TDL_TESTS_UNIT_RANDOM_PIPELINE_H
+
+#include "compiler/lower/pipeline.h"
+#include "tests/unit/random_graph.h"
+
+typedef struct staged_graph {
+	graph *g; /* in turns */
+	stage_division division;
+} staged_graph;
+
+/* The same seed gives the same graph, division and layouts. */
+staged_graph random_staged_graph(arena *a, rng *r);
+
+/* Lowered with random layouts of each stage, on random meshes. */
+plan_pipeline *random_pipeline(arena *a, uint64_t seed, pipeline_order order,
+			       diag_sink *s);
+
+#endif
