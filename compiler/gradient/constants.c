@@ -104,14 +104,13 @@ ast_expr *grad_typed_infinity(grad_op *g, const ast_expr *e, etype type)
 	return grad_cast(g, tree_map(&g->t, e, NULL, NULL), type);
 }
 
-ast_expr *grad_typed_argument(grad_op *g, ast_expr *e, const ast_expr *before,
-			      etype type)
+/* That of a constant, which is i64 or f32 there, is the same everywhere. */
+ast_expr *grad_typed_argument(grad_op *g, const ast_expr *before, ast_expr *e)
 {
-	bool bits = rule_of(e) == RULE_BITCAST;
-	if ((bits || rule_of(e) == RULE_CAST) &&
-	    !grad_has_type(g, e->args[0]) &&
-	    (bits || grad_has_type(g, before->args[0])))
-		e->args[0] = grad_cast(g, e->args[0], type);
+	if ((rule_of(e) == RULE_CAST || rule_of(e) == RULE_BITCAST) &&
+	    !grad_has_type(g, e->args[0]) && grad_has_type(g, before->args[0]))
+		e->args[0] = grad_cast(g, e->args[0],
+				       grad_type(g, before->args[0]));
 	return e;
 }
 

@@ -248,7 +248,7 @@ static ast_expr *unhidden(void *arg, const ast_expr *e)
 	if (x)
 		return x;
 	s->type = grad_operands_type(s->g, e, around);
-	x = grad_typed_argument(s->g, indexed(s, e), e, s->type);
+	x = grad_typed_argument(s->g, e, indexed(s, e));
 	x = grad_typed_reduction(s->g, x, s->type);
 	s->type = around;
 	return x;

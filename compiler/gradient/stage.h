@@ -101,10 +101,9 @@ ast_expr *grad_still_typed(grad_op *g, ast_expr *body, const ast_expr *before);
 /* inf or -inf as a number of an integer type; NULL where e is none. */
 ast_expr *grad_typed_infinity(grad_op *g, const ast_expr *e, etype type);
 
-/* e, a conversion of an argument that simplifying may have left without its
- * type, or of a constant whose bits are those of the type that it has here. */
-ast_expr *grad_typed_argument(grad_op *g, ast_expr *e, const ast_expr *before,
-			      etype type);
+/* e; a conversion, `before' simplified, of an argument that lost its type by
+ * that. */
+ast_expr *grad_typed_argument(grad_op *g, const ast_expr *before, ast_expr *e);
 
 /* e; a reduction of constants as one of numbers of the type. */
 ast_expr *grad_typed_reduction(grad_op *g, ast_expr *e, etype type);

@@ -3,6 +3,8 @@
 #ifndef TDL_COMPILER_GRADIENT_TREE_NODE_H
 #define TDL_COMPILER_GRADIENT_TREE_NODE_H
 
+#include <math.h>
+
 #include "compiler/gradient/tree.h"
 
 ast_expr *tree_node(trees *t, ast_kind kind, int n, ast_expr *const *args);
@@ -32,9 +34,11 @@ static inline bool is_op(const ast_expr *e, ast_operator op)
 	return (e->kind == AST_BINARY || e->kind == AST_UNARY) && e->op == op;
 }
 
+/* Not infinity, which is a number of each integer type, too. */
 static inline bool is_number(const ast_expr *e)
 {
-	return e->kind == AST_INT || e->kind == AST_FLOAT;
+	return e->kind == AST_INT ||
+	       (e->kind == AST_FLOAT && isfinite(e->f));
 }
 
 static inline double number(const ast_expr *e)
