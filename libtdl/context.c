@@ -254,8 +254,7 @@ static void run_call(void *arg)
 	job *d = &c->job;
 	memory_poll();
 	*d = (job){ .arena = arena_new(), .opdefs = x->opdefs,
-		    .folders = x->folders, .load = x->files,
-		    .of_context = true };
+		    .folders = x->folders, .load = x->files };
 	d->program = (cli_program){ .name = "libtdl", .say = note, .to = c,
 				    .members = !(x->style & TDL_DASHES) };
 	d->sink = diag_sink_new(d->arena);

@@ -18,9 +18,7 @@ typedef struct job {
 	const char *here;    /* the folder of the program, or of the library;
 				NULL: not known */
 	cli_words load;	     /* --load */
-	bool of_context;     /* those four are a context's, for all calls */
 	const dsl_texts *texts; /* in place of files; NULL: none */
-	int diagnostics;     /* --diagnostics: 0 text, 1 json */
 } job;
 
 /* An option in a message: diag_option(). */

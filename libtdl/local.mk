@@ -33,6 +33,13 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/report_time.c \
 	%D%/report_traffic.c \
 	%D%/passing.c %D%/passing.h \
+	%D%/placement_capture.c \
+	%D%/placement_chunks.c \
+	%D%/placement_load.c \
+	%D%/placement_more.c %D%/placement_more.h \
+	%D%/placement_pipedream.c \
+	%D%/placement_piper.c \
+	%D%/placement_stages.c %D%/placement_stages.h \
 	%D%/placement_text.c %D%/placement_text.h \
 	%D%/plan_diff.c %D%/plan_diff.h \
 	%D%/plan_diff_text.c \

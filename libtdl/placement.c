@@ -95,21 +95,11 @@ static const char *of_factor(const job *d)
 			    job_option(d, "factor"));
 }
 
-static const char *of_models(const job *d)
-{
-	return arena_printf(d->arena, "%s, %s and %s go with a model, not "
-			    "with a cost graph", job_option(d, "include"),
-			    job_option(d, "opdefs"), job_option(d, "load"));
-}
-
 const char *place_misfit(const job *d, const place_options *o,
 			 const char *path)
 {
 	if (place_is_model(path))
 		return o->factor < 0 ? NULL : of_factor(d);
-	if (!d->of_context &&
-	    (d->folders.n > 0 || d->opdefs || d->load.n > 0))
-		return of_models(d);
 	return has_model_options(&o->model) ?
 		       "options of models, for sizes and training, do not go "
 		       "with a cost graph" : NULL;

@@ -3,8 +3,175 @@
 
 #include <string.h>
 
+#include "compiler/placement/gantt.h"
+#include "compiler/placement/placement_file.h"
 #include "libtdl/api.h"
+#include "libtdl/placement_more.h"
 #include "libtdl/placement_text.h"
+
+/* ---- searching ----------------------------------------------------------- */
+
+struct tdl_placement {
+	tdl_context *context;
+	arena *arena;
+	const char *algorithm, *path;
+	place_found found;
+};
+
+typedef struct search {
+	tdl_context *context;
+	const char *path;
+	const tdl_option *options;
+	tdl_placement *result;
+} search;
+
+/* A request that a result can be printed from when the call is over. */
+static place_run *lasting(arena *a, const place_options *o,
+			  const place_more *m, const char *algorithm,
+			  const char *path)
+{
+	place_run *r = ARENA_NEW(a, place_run);
+	place_more *more = ARENA_COPY(a, m, 1);
+	if (m->schedule)
+		more->schedule = arena_strdup(a, m->schedule);
+	r->o = ARENA_COPY(a, o, 1);
+	r->more = more;
+	r->algorithm = arena_strdup(a, algorithm);
+	r->path = arena_strdup(a, path);
+	return r;
+}
+
+static void find(api_call *c, void *arg)
+{
+	search *s = arg;
+	arena *a = c->job.arena;
+	place_options o = PLACE_OPTIONS;
+	place_more more = PLACE_MORE;
+	const char *algorithm = PLACE_BEST;
+	place_found found = { 0 };
+	const char *help = arena_printf(a, "place with A:\n%s",
+					place_algorithm_names(a));
+	const cli_option table[] = {
+		{ CLI_TEXT, 0, "algorithm", "A", help, &algorithm },
+		PLACE_OPTIONS_MACHINE(&o), PLACE_OPTIONS_SEARCH(&o),
+		PLACE_OPTIONS_MORE(&more), PLACE_OPTIONS_MODEL(&o),
+		{ CLI_END },
+	};
+	if (!api_options(c, table, s->options))
+		return;
+	place_run *r = lasting(a, &o, &more, algorithm, s->path);
+	r->d = &c->job;
+	api_status(c, place_find(r, &found));
+	r->d = NULL;
+	if (!found.of)
+		return;
+	s->result = ARENA_NEW(a, tdl_placement);
+	*s->result = (tdl_placement){ s->context, a, r->algorithm, r->path,
+				      found };
+	c->keeps = true;
+}
+
+tdl_placement *tdl_placement_search(tdl_context *c, const char *path,
+				    const tdl_option *options)
+{
+	search s = { c, api_path(c, path), options, NULL };
+	return api_run(c, find, &s) == TDL_OK ? s.result : NULL;
+}
+
+void tdl_placement_free(tdl_placement *p)
+{
+	if (p)
+		arena_free(p->arena);
+}
+
+/* ---- what was found ------------------------------------------------------ */
+
+typedef struct question {
+	const tdl_placement *of;
+	const char *format;
+	char *answer;
+} question;
+
+static void report(api_call *c, void *arg)
+{
+	question *q = arg;
+	const place_found *f = &q->of->found;
+	text_stream s;
+	if (api_as_text(c)) {
+		f->text(text_stream_open(&s), c->job.arena, f->of);
+		q->answer = api_printed(c, &s);
+	} else {
+		q->answer = api_text(f->json(f->of));
+	}
+}
+
+char *tdl_placement_report(tdl_placement *p)
+{
+	question q = { .of = p };
+	return api_ask(p->context, report, &q, &q.answer);
+}
+
+static void write_out(api_call *c, void *arg)
+{
+	question *q = arg;
+	const place_found *f = &q->of->found;
+	arena *a = c->job.arena;
+	if (!f->g) {
+		api_fail(c, TDL_USAGE, "a plan of %s places no operators, so "
+			 "there is no placement to write", q->of->algorithm);
+		return;
+	}
+	const char *parted = placement_parted(a, f->g, f->place);
+	if (parted) {
+		diag_error_in(c->job.sink, DIAG_PLACEMENT_INVALID, q->of->path,
+			      "%s: no placement is written", parted);
+		return;
+	}
+	json_t *j = placement_json(f->g, f->place, f->ndevices);
+	const char *text = arena_printf(a, "%s\n",
+					json_text(a, j, JSON_INDENT(1)));
+	json_decref(j);
+	q->answer = api_copy(text, strlen(text));
+}
+
+char *tdl_placement_text(tdl_placement *p)
+{
+	question q = { .of = p };
+	return api_ask(p->context, write_out, &q, &q.answer);
+}
+
+static void draw(api_call *c, void *arg)
+{
+	question *q = arg;
+	const place_found *f = &q->of->found;
+	arena *a = c->job.arena;
+	bool svg = !strcmp(q->format, "svg");
+	if (!svg && strcmp(q->format, "text")) {
+		api_fail(c, TDL_USAGE, "there is no format '%s'", q->format);
+		return;
+	}
+	if (!f->m) {
+		api_fail(c, TDL_USAGE, "no schedule of %s is drawn",
+			 q->of->algorithm);
+		return;
+	}
+	judge *j = judge_new(a, f->m);
+	verdict v = judge_run(j, f->place, INT64_MAX);
+	const char *chart = svg ? gantt_svg(a, f->m, f->place, &v) :
+				  gantt_text(a, f->m, f->place, &v);
+	if (chart)
+		q->answer = api_copy(chart, strlen(chart));
+	else
+		api_fail(c, TDL_MACHINE, "no memory for a chart");
+}
+
+char *tdl_placement_chart(tdl_placement *p, const char *format)
+{
+	question q = { .of = p, .format = format };
+	return api_ask(p->context, draw, &q, &q.answer);
+}
+
+/* ---- comparing, and judging ---------------------------------------------- */
 
 typedef struct placing {
 	const char *path;
@@ -12,15 +179,14 @@ typedef struct placing {
 	char *answer;
 } placing;
 
-/* The options of the three functions. */
+/* The options of both functions. */
 typedef struct placing_options {
 	place_options place;
 	const char *placement; /* a file */
-	const char *algorithm;
 	cli_words algorithms;
 } placing_options;
 
-#define PLACING_OPTIONS { .place = PLACE_OPTIONS, .algorithm = PLACE_BEST }
+#define PLACING_OPTIONS { .place = PLACE_OPTIONS }
 
 /* Reads the options by a table, and the graph.  False after a message or with
  * errors added. */
@@ -47,41 +213,6 @@ static void tell(api_call *c, placing *p, const place_input *in,
 	} else {
 		p->answer = api_text(place_report_json(in, o, r, &b));
 	}
-}
-
-static void search(api_call *c, void *arg)
-{
-	placing *p = arg;
-	job *d = &c->job;
-	placing_options o = PLACING_OPTIONS;
-	place_input in;
-	const cli_option table[] = {
-		PLACE_OPTIONS_MACHINE(&o.place), PLACE_OPTIONS_MODEL(&o.place),
-		PLACE_OPTIONS_SEARCH(&o.place),
-		{ CLI_TEXT, 0, "algorithm", "A", "", &o.algorithm },
-		{ CLI_END },
-	};
-	if (!read_input(c, p, table, &o, &in))
-		return;
-	if (!place_is_algorithm(o.algorithm)) {
-		api_fail(c, TDL_USAGE, "there is no algorithm '%s'",
-			 o.algorithm);
-		return;
-	}
-	place_report r = place_searched(d->arena, &in, &o.place, o.algorithm);
-	if (!r.place || !r.fits) {
-		api_fail(c, TDL_NO_PLAN, "%s found no placement within the "
-			 "memory", o.algorithm);
-		return;
-	}
-	tell(c, p, &in, &o.place, &r);
-}
-
-char *tdl_placement_search(tdl_context *c, const char *path,
-			   const tdl_option *options)
-{
-	placing p = { api_path(c, path), options, NULL };
-	return api_ask(c, search, &p, &p.answer);
 }
 
 static void compare(api_call *c, void *arg)
@@ -162,8 +293,7 @@ char *tdl_placement_score(tdl_context *c, const char *path,
 }
 
 const api_function api_of_placements[] = {
-	{ "tdl_placement_search", search, &(const placing){ 0 },
-	  sizeof(placing) },
+	{ "tdl_placement_search", find, &(const search){ 0 }, sizeof(search) },
 	{ "tdl_placement_compare", compare, &(const placing){ 0 },
 	  sizeof(placing) },
 	{ "tdl_placement_score", score, &(const placing){ 0 },

@@ -55,7 +55,7 @@ compiler=$(printf '%s' "$folders" | tr -s ' \n\t' '\n\n\n' |
 	grep -v -e '[\\]' -e '^runtime' | sort -u | tr '\n' ' ')
 folders="$folders
 libtdl		$compiler runtime/exec runtime/cpu runtime/comm
-compiler/driver	base compiler/placement libtdl
+compiler/driver	base
 tests		$compiler compiler/driver libtdl runtime/exec runtime/cpu \\
 		runtime/cuda runtime/comm runtime/run"
 
@@ -286,7 +286,7 @@ self_test() {
 	plant compiler/lower/a.c '"compiler/planners/search.h"' 1
 	plant compiler/portfolio/a.c '"compiler/lower/lower.h"' 0
 	plant compiler/portfolio/a.c '"compiler/solver/problem.h"' 1
-	plant compiler/portfolio/a.c '"compiler/driver/driver.h"' 1
+	plant compiler/portfolio/a.c '"compiler/driver/page.h"' 1
 	plant compiler/portfolio/a.c '<jansson.h>' 1
 	plant compiler/planners/a.c '"compiler/portfolio/auto.h"' 1
 	plant compiler/codegen/a.c '"plan/plan.h"' 0
@@ -299,7 +299,7 @@ self_test() {
 	plant compiler/driver/plan.c '"compiler/lower/lower.h"' 1
 	plant compiler/driver/plan.c '"compiler/graph/graph.h"' 1
 	plant compiler/driver/plan.c '"runtime/exec/backend.h"' 1
-	plant compiler/export/a.c '"compiler/driver/driver.h"' 1
+	plant compiler/export/a.c '"compiler/driver/page.h"' 1
 	plant runtime/cpu/a.c '"runtime/exec/backend.h"' 0
 	plant runtime/exec/a.c '"runtime/comm/barrier.h"' 1
 	plant runtime/comm/a.c '"runtime/run/session.h"' 1
@@ -314,10 +314,10 @@ self_test() {
 	plant include/tdl/a.h '"base/arena.h"' 1
 	plant libtdl/a.c '"compiler/portfolio/auto.h"' 0
 	plant libtdl/a.c '"runtime/exec/executor.h"' 0
-	plant libtdl/a.c '"compiler/driver/driver.h"' 1
+	plant libtdl/a.c '"compiler/driver/page.h"' 1
 	plant libtdl/a.c '"runtime/run/session.h"' 1
 	plant compiler/export/a.c '"libtdl/job.h"' 1
-	plant compiler/driver/a.c '"libtdl/job.h"' 0
+	plant compiler/driver/a.c '"libtdl/job.h"' 1
 	plant compiler/driver/a.c '<jansson.h>' 1
 	plant compiler/misc/a.c '"base/arena.h"' 1
 	plant compiler/planners/a.c '"compiler/misc/a.h"' 1

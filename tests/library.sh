@@ -67,7 +67,7 @@ takes_none='tdl_version tdl_context_new tdl_context_free tdl_context_set_quota
 tdl_context_used tdl_context_peak tdl_context_set_progress
 tdl_context_set_style tdl_cancel
 tdl_diagnostics tdl_last_status tdl_text_free tdl_module_free tdl_model_free
-tdl_plan_free tdl_run_free'
+tdl_plan_free tdl_placement_free tdl_run_free'
 while read -r name; do
 	grep -q "\`$name\`" "$root/docs/library-c.md" ||
 		fail "$name is not in docs/library-c.md"
@@ -179,6 +179,13 @@ expect 0 "$TDLC" place "$costs" -k 2 -o "$tmp/placement.json"
 same placed "$costs" devices=2 -- place "$costs" -k 2 --json
 same placed "$mlp" devices=2 train algorithm=heft -- \
 	place "$mlp" -k 2 --train --algorithm heft --json
+same placed "$mlp" devices=2 algorithm=mcap frontier micro-batches=8 -- \
+	place "$mlp" -k 2 --algorithm mcap --frontier --micro-batches 8 --json
+same placed "$mlp" devices=2 algorithm=load -- \
+	place "$mlp" -k 2 --algorithm load --json
+layers=$root/tests/golden/place/parts/net.layers.json
+same placed "$layers" algorithm=capture zero -- \
+	place "$layers" --algorithm capture --zero --json
 same placements "$costs" devices=2 -- compare "$costs" -k 2 --json
 same judged "$costs" devices=2 placement="$tmp/placement.json" -- \
 	score "$costs" -k 2 --placement "$tmp/placement.json" --json

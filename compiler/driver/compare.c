@@ -8,18 +8,13 @@
 #include "compiler/driver/commands.h"
 #include "compiler/driver/progress.h"
 
-static bool is_model(const char *path)
-{
-	return path_ends_in(path, ".tdl") || path_ends_in(path, ".onnx");
-}
-
 /* Whether a command is called for placements, not for plans: a word is
  * --placement, or one ends in .json or .txt and none in .tdl or .onnx. */
 static bool are_placements(int argc, char **argv)
 {
 	bool model = false, costs = false, placement = false;
 	for (int i = 1; i < argc; i++) {
-		model |= is_model(argv[i]);
+		model |= page_is_model(argv[i]);
 		costs |= path_ends_in(argv[i], ".json") ||
 			 path_ends_in(argv[i], ".txt");
 		placement |= !strncmp(argv[i], "--placement", 11);
@@ -76,10 +71,8 @@ static cli_status placements(page *p, const char *function,
 		return p->status;
 	if (argc - first != 1)
 		return cli_usage(&p->program, "one cost graph is expected");
-	if (!is_model(argv[first]) &&
-	    (p->folders.n || p->opdefs || p->load.n))
-		return cli_usage(&p->program, "-I, --opdefs and --load go with "
-				 "a model, not with a cost graph");
+	if (!page_takes_model(p, argv[first]))
+		return p->status;
 	return page_print(p, call(p->context, argv[first],
 				  page_given(p, function)));
 }

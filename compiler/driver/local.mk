@@ -8,21 +8,12 @@ tdlc_SOURCES = \
 	%D%/coverage.c \
 	%D%/diff.c \
 	%D%/doc.c \
-	%D%/driver.c %D%/driver.h \
 	%D%/explain.c \
 	%D%/fmt.c \
 	%D%/main.c \
 	%D%/ops.c \
 	%D%/page.c %D%/page.h \
-	%D%/place.c %D%/place.h \
-	%D%/place_capture.c \
-	%D%/place_chunks.c \
-	%D%/place_common.c \
-	%D%/place_load.c \
-	%D%/place_more.c %D%/place_more.h \
-	%D%/place_pipedream.c \
-	%D%/place_piper.c \
-	%D%/place_stages.c %D%/place_stages.h \
+	%D%/place.c \
 	%D%/plan.c \
 	%D%/progress.c %D%/progress.h \
 	%D%/report.c \

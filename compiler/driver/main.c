@@ -9,21 +9,16 @@
 
 #include "base/spelling.h"
 #include "compiler/driver/commands.h"
-#include "compiler/driver/driver.h"
 
 typedef struct command {
 	const char *name, *synopsis, *about;
-	cli_status (*run)(driver *d, int argc, char **argv); /* or NULL, .. */
-	cli_status (*page)(page *p, int argc, char **argv);
+	cli_status (*run)(page *p, int argc, char **argv);
 } command;
 
 static const command commands[] = {
-#define COMMAND(name, synopsis, about) \
-	{ #name, synopsis, about, command_##name, NULL },
 #define PAGE(name, synopsis, about) \
-	{ #name, synopsis, about, NULL, command_##name },
+	{ #name, synopsis, about, command_##name },
 #include "compiler/driver/commands.def"
-#undef COMMAND
 #undef PAGE
 	{ 0 }
 };
@@ -59,15 +54,6 @@ static const command *find_command(const char *name)
 	return NULL;
 }
 
-static void print_diagnostics(const driver *d)
-{
-	fflush(stdout);
-	if (d->diagnostics)
-		diag_print_json(d->sink, stderr);
-	else
-		diag_print(d->sink, stderr, cli_colour());
-}
-
 static cli_program program_of(arena *a, const command *c)
 {
 	return (cli_program){
@@ -79,29 +65,12 @@ static cli_program program_of(arena *a, const command *c)
 }
 
 /* argv[0] is the command. */
-static cli_status run_page(const command *c, int argc, char **argv)
+static cli_status run(const command *c, int argc, char **argv)
 {
 	arena *a = arena_new();
 	page p = { .arena = a, .program = program_of(a, c) };
-	p.status = c->page(&p, argc, argv);
+	p.status = c->run(&p, argc, argv);
 	cli_status status = page_end(&p);
-	arena_free(a);
-	return status;
-}
-
-/* argv[0] is the command. */
-static cli_status run(const command *c, int argc, char **argv)
-{
-	if (c->page)
-		return run_page(c, argc, argv);
-	arena *a = arena_new();
-	driver d = { .arena = a, .sink = diag_sink_new(a),
-		     .here = driver_folder(a) };
-	d.program = program_of(a, c);
-	cli_status status = c->run(&d, argc, argv);
-	print_diagnostics(&d);
-	if (status == CLI_OK && diag_errors(d.sink))
-		status = CLI_INPUT;
 	arena_free(a);
 	return status;
 }

@@ -136,6 +136,21 @@ int page_begin(page *p, int argc, char **argv)
 	return first;
 }
 
+bool page_is_model(const char *path)
+{
+	return path_ends_in(path, ".tdl") || path_ends_in(path, ".onnx");
+}
+
+bool page_takes_model(page *p, const char *path)
+{
+	if (page_is_model(path) ||
+	    (!p->folders.n && !p->opdefs && !p->load.n))
+		return true;
+	p->status = cli_usage(&p->program, "-I, --opdefs and --load go with a "
+			      "model, not with a cost graph");
+	return false;
+}
+
 /* ---- calls ------------------------------------------------------------- */
 
 /* Says a message that is about no file. */
@@ -203,6 +218,14 @@ cli_status page_write_text(page *p, const char *path, char *text)
 		page_write(p, path, text, strlen(text));
 	tdl_text_free(text);
 	return p->status;
+}
+
+const char *page_keep(page *p, char *text)
+{
+	page_failed(p);
+	const char *kept = copy(p, text);
+	tdl_text_free(text);
+	return kept;
 }
 
 bool page_to_stdout(const page *p)

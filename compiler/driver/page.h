@@ -87,6 +87,13 @@ extern const char *const page_diagnostics[]; /* "text", "json" */
 	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100, "     \
 	  "h100-cluster) or a file", (to) }
 
+/* Whether a file is a model, by its name. */
+bool page_is_model(const char *path);
+
+/* Whether the options about models, -I, --opdefs and --load, go with a file:
+ * not with a cost graph, after a message. */
+bool page_takes_model(page *p, const char *path);
+
 /* Adds options, in the order of the help: a table that ends in { CLI_END }, and
  * those of a function of tdl.h, except the names in a text with blanks, or
  * NULL. */
@@ -111,6 +118,10 @@ bool page_failed(page *p);
 /* page_failed(), and prints the text of the last call, unless it is NULL, and
  * frees it.  Returns p->status. */
 cli_status page_print(page *p, char *text);
+
+/* The text of the last call, whose messages are collected, in the arena of the
+ * page; NULL. */
+const char *page_keep(page *p, char *text);
 
 /* A file; a failure is printed and the status.  page_write_text() writes the
  * text of the last call, unless it is NULL, and frees it. */

@@ -56,6 +56,7 @@ typedef struct tdl_context tdl_context;
 typedef struct tdl_module tdl_module;
 typedef struct tdl_model tdl_model;
 typedef struct tdl_plan tdl_plan;
+typedef struct tdl_placement tdl_placement;
 typedef struct tdl_run tdl_run;
 
 typedef struct tdl_option {
@@ -361,22 +362,43 @@ TDL_API tdl_status tdl_plan_export(tdl_plan *p, const char *format,
 
 /* ---- placements -------------------------------------------------------- */
 
-/* Places whole operators on devices: of a cost graph in a file, or of a model,
- * which is read for this.  Options: devices (needed), network, topology, link,
- * memory, factor, algorithm (one that minimizes the makespan), colocation,
- * time-limit; of models D, shape, model, train, evaluate, loss, optimizer,
- * clip-norm, precision, freeze, seed: `tdlc place'. */
-TDL_API char *tdl_placement_search(tdl_context *c, const char *path,
-				   const tdl_option *options);
+/* Places whole operators on devices, or divides layers into stages: of a cost
+ * graph in a file, or of a model, which is read for this.  Options: algorithm
+ * (one that minimizes the makespan; load, mcap, pipedream, capture); devices
+ * (needed, but of layer tables), network, topology, link, memory, factor,
+ * colocation, time-limit; of stages and loads objective, schedule,
+ * micro-batches, recompute, no-recompute, zero, uneven, frontier, predictor,
+ * any-split, cores, of which each algorithm takes some; of models D, shape,
+ * model, train, evaluate, loss, optimizer, clip-norm, precision, freeze, seed.
+ * TDL_NO_PLAN, and the reasons, where nothing fits: `tdlc place'. */
+TDL_API tdl_placement *tdl_placement_search(tdl_context *c, const char *path,
+					    const tdl_option *options);
+TDL_API void tdl_placement_free(tdl_placement *p);
 
-/* The same with all algorithms, or with some: `tdlc compare'. */
+/* The figures of what was found: times in seconds, memory in bytes, a device
+ * for each operator, or the stages: `tdlc place --json'. */
+TDL_API char *tdl_placement_report(tdl_placement *p);
+
+/* The text of a placement file, which tdl_placement_score() reads: `tdlc place
+ * -o'.  NULL, TDL_USAGE, for plans of pipedream and capture, whose layers are
+ * on several devices each. */
+TDL_API char *tdl_placement_text(tdl_placement *p);
+
+/* One pass as a chart of who computes and sends when; format is "svg", or
+ * "text", a line for each device: `tdlc place --gantt'.  NULL, TDL_USAGE, for
+ * stages and loads. */
+TDL_API char *tdl_placement_chart(tdl_placement *p, const char *format);
+
+/* Placements by all algorithms, or by some, side by side.  Options: devices
+ * (needed), network, topology, link, memory, factor, colocation, time-limit;
+ * algorithm, which may be repeated; those of models: `tdlc compare'. */
 TDL_API char *tdl_placement_compare(tdl_context *c, const char *path,
 				    const tdl_option *options);
 
 /* The cost of a given placement, by the same judge.  Options are the same but
- * those of a search, and placement (needed), a file: `tdlc score'.
- * TDL_NO_PLAN is the tdl_last_status() where a device needs more than it
- * has. */
+ * those of a search (colocation, time-limit, algorithm), and placement
+ * (needed), a file: `tdlc score'.  TDL_NO_PLAN is the tdl_last_status() where a
+ * device needs more than it has. */
 TDL_API char *tdl_placement_score(tdl_context *c, const char *path,
 				  const tdl_option *options);
 

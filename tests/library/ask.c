@@ -126,8 +126,10 @@ static char *ask_placement(tdl_context *c, char **argv)
 {
 	tdl_option o[MOST] = { { NULL, NULL } };
 	read_options(argv + 3, o, NULL);
-	return !strcmp(argv[1], "placed") ?
-		       tdl_placement_search(c, argv[2], o) :
+	tdl_placement *p = strcmp(argv[1], "placed") ?
+				   NULL : tdl_placement_search(c, argv[2], o);
+	return p ? tdl_placement_report(p) :
+	       !strcmp(argv[1], "placed") ? NULL :
 	       !strcmp(argv[1], "judged") ?
 		       tdl_placement_score(c, argv[2], o) :
 		       tdl_placement_compare(c, argv[2], o);

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "tests/unit/library_calls.h"
+#include "tests/unit/library_placements.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -359,33 +360,6 @@ static bool plan_export(library_world *w)
 	       TDL_OK;
 }
 
-/* ---- placements ---------------------------------------------------------- */
-
-static bool placement_search(library_world *w)
-{
-	char path[100];
-	return is_json(tdl_placement_search(w->c, file(w, path, "tiny.tdl"),
-					    on_two));
-}
-
-static bool placement_compare(library_world *w)
-{
-	char path[100];
-	return is_json(tdl_placement_compare(w->c, file(w, path, "tiny.tdl"),
-					     on_two));
-}
-
-static bool placement_score(library_world *w)
-{
-	char path[100], given[100];
-	const tdl_option options[] = {
-		{ "devices", "2" },
-		{ "placement", file(w, given, "given.json") }, { NULL, NULL }
-	};
-	return is_json(tdl_placement_score(w->c, file(w, path, "tiny.tdl"),
-					   options));
-}
-
 /* ---- runs ---------------------------------------------------------------- */
 
 static bool run_open(library_world *w)
@@ -479,7 +453,16 @@ const library_call library_calls[] = {
 	{ "tdl_plan_diff", plan_diff },
 	{ "tdl_plan_explain", plan_explain },
 	{ "tdl_plan_export", plan_export },
-	{ "tdl_placement_search", placement_search },
+	{ "tdl_placement_search", placement_whole },
+	{ "tdl_placement_search", placement_stages },
+	{ "tdl_placement_search", placement_chunks },
+	{ "tdl_placement_search", placement_load },
+	{ "tdl_placement_search", placement_pipedream },
+	{ "tdl_placement_search", placement_capture },
+	{ "tdl_placement_search", placement_piper },
+	{ "tdl_placement_report", placement_report },
+	{ "tdl_placement_text", placement_text },
+	{ "tdl_placement_chart", placement_chart },
 	{ "tdl_placement_compare", placement_compare },
 	{ "tdl_placement_score", placement_score },
 	{ "tdl_run_open", run_open },
@@ -489,11 +472,6 @@ const library_call library_calls[] = {
 	{ "tdl_context_add_file", add_file },
 };
 const int library_ncalls = sizeof(library_calls) / sizeof(*library_calls);
-
-static const char given[] =
-	"{\"format\": \"tdl-placement\", \"version\": 1, \"devices\": 2,"
-	" \"placement\": [{\"id\": 0, \"device\": 0}, {\"id\": 1,"
-	" \"device\": 0}, {\"id\": 2, \"device\": 1}]}\n";
 
 /* Two variables; the least cost is 1. */
 static const char problem[] = "two 2 2 2 9\n2 2\n1 0 0 1\n0 3\n"
@@ -538,7 +516,8 @@ library_world library_world_new(const tdl_allocator *a)
 	ck_assert_ptr_nonnull(mkdtemp(w.folder));
 	put_file(&w, "own.tdl", operators);
 	put_file(&w, "tiny.tdl", library_network);
-	put_file(&w, "given.json", given);
+	for (const library_file *f = library_costs; f->name; f++)
+		put_file(&w, f->name, f->text);
 	put_file(&w, "two.wcsp", problem);
 	ck_assert(add_text(&w));
 	w.module = tdl_module_of_text(w.c, "four.tdl", importing,
@@ -553,6 +532,8 @@ library_world library_world_new(const tdl_allocator *a)
 	ck_assert_ptr_nonnull(w.text);
 	ck_assert(plan_write(&w));
 	w.run = new_run(w.c);
+	w.placed = library_placed(&w);
+	ck_assert_ptr_nonnull(w.placed);
 	return w;
 }
 
@@ -561,6 +542,7 @@ void library_world_end(library_world *w)
 	char command[100];
 	snprintf(command, sizeof(command), "rm -rf '%s'", w->folder);
 	ck_assert_int_eq(system(command), 0);
+	tdl_placement_free(w->placed);
 	tdl_run_free(w->run);
 	tdl_text_free(w->text);
 	tdl_plan_free(w->plan);

@@ -3,22 +3,9 @@
 #ifndef TDL_TESTS_UNIT_LIBRARY_CALLS_H
 #define TDL_TESTS_UNIT_LIBRARY_CALLS_H
 
-#include <stdbool.h>
+#include "tests/unit/library_world.h"
 
-#include "include/tdl/tdl.h"
-
-/* The objects that the calls are about. */
-typedef struct library_world {
-	tdl_context *c;
-	tdl_module *module;
-	tdl_model *model;
-	tdl_plan *plan;
-	tdl_run *run;
-	char *text; /* of the plan */
-	char folder[64]; /* for files, of the world's own */
-} library_world;
-
-/* Makes them, in a context with the allocator; and ends them. */
+/* Makes the objects, in a context with the allocator; and ends them. */
 library_world library_world_new(const tdl_allocator *a);
 void library_world_end(library_world *w);
 

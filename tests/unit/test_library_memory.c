@@ -103,6 +103,7 @@ START_TEST(no_memory_for_a_context)
 	tdl_module_free(NULL);
 	tdl_model_free(NULL);
 	tdl_plan_free(NULL);
+	tdl_placement_free(NULL);
 	tdl_run_free(NULL);
 	tdl_text_free(NULL);
 }

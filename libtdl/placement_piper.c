@@ -1,7 +1,7 @@
-/* tdlc place --algorithm capture of a table by tensor degree: Piper's plans. */
+/* Placements by `capture' of a table by tensor degree: Piper's plans. */
 #include "config.h"
 
-#include "compiler/driver/place_more.h"
+#include "libtdl/placement_more.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,27 +22,16 @@ typedef struct piper {
 
 /* ---- reading ------------------------------------------------------------- */
 
-static const char *misfit(const place_run *r)
+static bool usage(const place_run *r, cli_status *status)
 {
-	const place_more *m = r->more;
-	const place_options *o = r->o;
-	if (m->any_split || m->cores >= 0 || m->predictor || m->zero ||
-	    m->frontier || m->schedule || m->recompute ||
-	    m->no_recompute || m->uneven)
-		return "a table by tensor degree lists the choices itself, and "
-		       "does not take --schedule, --recompute, --no-recompute, "
-		       "--zero, --frontier, --predictor, --any-split, --cores, "
-		       "--uneven";
-	if (m->objective > PLACE_MAKESPAN)
-		return "the only objective of a table by tensor degree is "
-		       "makespan, the time per sample";
-	if (o->topology || o->colocation || o->network >= 0 || o->seconds > 0 ||
-	    o->factor >= 0)
-		return "a table by tensor degree does not take --topology, "
-		       "--colocation, --network, --time-limit, --factor";
-	return r->output ? "a plan of capture places no operators, so there is "
-			   "no --output"
-			 : NULL;
+	static const char who[] = "a table by tensor degree";
+	if (!place_takes_only(r, who, "link memory micro-batches objective",
+			      status))
+		return false;
+	if (r->more->objective > PLACE_MAKESPAN)
+		return place_refuse(r, status, "the only objective of %s is "
+				    "makespan, the time per sample", who);
+	return true;
 }
 
 static bool read_piper(piper *p, const json_t *table, cli_status *status)
@@ -50,19 +39,12 @@ static bool read_piper(piper *p, const json_t *table, cli_status *status)
 	const place_run *r = p->run;
 	place_options o = *r->o;
 	machine_request q = { 0 };
-	const char *wrong = misfit(r);
 	o.devices = o.devices ? o.devices : 1;
-	if (wrong) {
-		*status = cli_usage(&r->d->program, "%s", wrong);
+	if (!usage(r, status) || !place_read_machine(r->d, &o, &q, status))
 		return false;
-	}
-	if (!place_read_machine(r->d, &o, &q, status))
-		return false;
-	if (q.latency > 0) {
-		*status = cli_usage(&r->d->program, "links of a table by "
-				    "tensor degree have no latency");
-		return false;
-	}
+	if (q.latency > 0)
+		return place_refuse(r, status, "links of a table by tensor "
+				    "degree have no latency");
 	p->t = degrees_read(r->d->arena, r->d->sink, r->path, table);
 	if (!p->t)
 		return false;
@@ -79,7 +61,6 @@ static bool read_piper(piper *p, const json_t *table, cli_status *status)
 
 static cli_status say_no_room(const piper *p)
 {
-	fflush(stdout);
 	cli_failed(&p->run->d->program, "no plan fits into %.0f bytes of each "
 		   "of %d device%s", p->r.memory, p->r.devices,
 		   p->r.devices == 1 ? "" : "s");
@@ -130,8 +111,9 @@ static double peak_of(const piper_plan *of)
 	return peak;
 }
 
-static json_t *piper_json(const piper *p)
+static json_t *piper_json(const void *of)
 {
+	const piper *p = of;
 	json_t *j = json_object(), *stages = json_array();
 	json_t *peaks = json_array();
 	const piper_plan *b = &p->best;
@@ -164,7 +146,7 @@ static json_t *piper_json(const piper *p)
 }
 
 /* "vanilla: 3, activation recomp: 2": how many layers in which way. */
-static const char *ways_text(const piper *p, const piper_stage *s)
+static const char *ways_text(arena *a, const piper *p, const piper_stage *s)
 {
 	const char *text = "";
 	for (int i = 0; i < s->n; i++) {
@@ -178,51 +160,56 @@ static const char *ways_text(const piper *p, const piper_stage *s)
 			before += k < i;
 		}
 		if (before == 0)
-			text = arena_printf(p->run->d->arena, "%s%s%s: %d",
-					    text, *text ? ", " : "", name, n);
+			text = arena_printf(a, "%s%s%s: %d", text,
+					    *text ? ", " : "", name, n);
 	}
 	return text;
 }
 
-static void print_piper(const piper *p)
+static void piper_text(FILE *to, arena *a, const void *of)
 {
+	const piper *p = of;
 	const piper_plan *b = &p->best;
-	arena *a = p->run->d->arena;
-	text_wrap(stdout, arena_printf(
-		a, "%s, capture with Piper's costs: %d layers, %d micro-"
-		"batches a batch, %d of %d devices", p->t->name, p->t->n,
-		p->r.micro_batches, b->devices, p->r.devices), 0, 4);
-	printf("time per sample %.9g s; ", b->seconds);
+	text_wrap(to,
+		  arena_printf(
+			  a,
+			  "%s, capture with Piper's costs: %d layers, %d micro-"
+			  "batches a batch, %d of %d devices",
+			  p->t->name, p->t->n, p->r.micro_batches, b->devices,
+			  p->r.devices),
+		  0, 4);
+	fprintf(to, "time per sample %.9g s; ", b->seconds);
 	if (b->optimal)
-		printf("the least");
+		fprintf(to, "the least");
 	else
-		printf("no plan takes less than %.9g s", b->bound);
-	printf("%s\npeak            %s\n", b->fixed_order ?
-	       " of splits of one order" : "", place_bytes_text(a, peak_of(b)));
-	printf("\nstage  layers  replicas  tensor  in flight      peak      "
-	       "time  ways\n");
+		fprintf(to, "no plan takes less than %.9g s", b->bound);
+	fprintf(to, "%s\npeak            %s\n",
+		b->fixed_order ? " of splits of one order" : "",
+		place_bytes_text(a, peak_of(b)));
+	fprintf(to,
+		"\nstage  layers  replicas  tensor  in flight      peak      "
+		"time  ways\n");
 	for (int s = 0; s < b->nstages; s++) {
 		const piper_stage *x = &b->stages[s];
-		printf("%5d  %6d  %8d  %6d  %9d  %8s  %s  %s\n", s, x->n,
-		       x->replicas, x->degree, x->in_flight,
-		       place_bytes_text(a, x->nbytes),
-		       units_right(units_seconds(x->seconds), 8).text,
-		       ways_text(p, x));
+		fprintf(to, "%5d  %6d  %8d  %6d  %9d  %8s  %s  %s\n", s, x->n,
+			x->replicas, x->degree, x->in_flight,
+			place_bytes_text(a, x->nbytes),
+			units_right(units_seconds(x->seconds), 8).text,
+			ways_text(a, p, x));
 	}
 }
 
-cli_status place_piper(const place_run *r, const json_t *table)
+cli_status place_piper(const place_run *r, const json_t *table, place_found *to)
 {
 	cli_status status = CLI_OK;
-	piper p = { .run = r };
-	if (!read_piper(&p, table, &status))
+	piper *p = ARENA_NEW(r->d->arena, piper);
+	p->run = r;
+	if (!read_piper(p, table, &status))
 		return status;
 	double begun = clock_seconds();
-	if (!piper_best(r->d->arena, p.t, &p.r, &p.best))
-		return say_no_room(&p);
-	p.seconds = clock_seconds() - begun;
-	if (r->json)
-		return driver_print_json(r->d, piper_json(&p));
-	print_piper(&p);
+	if (!piper_best(r->d->arena, p->t, &p->r, &p->best))
+		return say_no_room(p);
+	p->seconds = clock_seconds() - begun;
+	*to = (place_found){ .of = p, .json = piper_json, .text = piper_text };
 	return CLI_OK;
 }

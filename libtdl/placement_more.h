@@ -1,11 +1,10 @@
-/* Algorithms of tdlc place that have results of their own: stages, least
- * loads. */
-#ifndef TDL_COMPILER_DRIVER_PLACE_MORE_H
-#define TDL_COMPILER_DRIVER_PLACE_MORE_H
+/* Algorithms whose results are more than a placement with its makespan: stages,
+ * least loads, replicas and tensor degrees.  With them, the options of all. */
+#ifndef TDL_LIBTDL_PLACEMENT_MORE_H
+#define TDL_LIBTDL_PLACEMENT_MORE_H
 
-#include "compiler/driver/driver.h"
-#include "compiler/driver/place.h"
 #include "compiler/placement/schedule.h"
+#include "libtdl/placement.h"
 
 typedef enum place_objective {
 	PLACE_UNSAID, /* not given: the algorithm's own */
@@ -35,9 +34,9 @@ enum { PLACE_MAX_CHUNKS = 4096 };
 	{ CLI_CHOICE, 0, "objective", "WHAT",                                \
 	  "default: the algorithm's own; of mcap: peak (its own), load "     \
 	  "(the longest stage), makespan (the formula's step; its own "      \
-	  "with --memory); of capture: makespan (the step; its own), "       \
-	  "peak, cost (device-seconds); of load: load; of all others: "      \
-	  "makespan",                                                        \
+	  "with a limit of memory); of capture: makespan (the step; its "    \
+	  "own), peak, cost (device-seconds); of load: load; of all "        \
+	  "others: makespan",                                                \
 	  &(o)->objective, .choices = place_objectives },                    \
 	{ CLI_TEXT, 0, "schedule", "S",                                      \
 	  "of stages: 1f1b (default), gpipe, zb; of mcap also "              \
@@ -73,48 +72,58 @@ enum { PLACE_MAX_CHUNKS = 4096 };
 	  "of load: processor cores; the default is in the file",            \
 	  &(o)->cores, .min = 0, .max = PLACE_MAX_DEVICES }
 
-/* The inputs and options that a command has read, for an algorithm to run. */
+/* A request to one algorithm.  What it points at lasts as long as the result,
+ * but the job, which ends with the search. */
 typedef struct place_run {
-	driver *d;
+	job *d;
 	const place_options *o;
 	const place_more *more;
-	const char *algorithm, *path, *output;
-	bool json;
+	const char *algorithm, *path;
 } place_run;
 
-typedef struct place_special {
-	const char *name;
-	cli_status (*run)(const place_run *r);
-	const char *reads; /* where it takes no models */
-} place_special;
+/* A result, in the arena of the job. */
+typedef struct place_found {
+	const void *of; /* NULL: there is none */
+	json_t *(*json)(const void *of);
+	void (*text)(FILE *to, arena *a, const void *of);
+	/* The placement, of g; NULL where no operators are placed. */
+	const cost_graph *g;
+	const int *place;
+	int ndevices;
+	const machine *m; /* whose schedule can be drawn; NULL: none */
+} place_found;
 
-/* The last entry has no name. */
-extern const place_special place_specials[];
+/* Runs the algorithm of r.  to->of is NULL after a message, then the status is
+ * the command's, or with errors added. */
+cli_status place_find(const place_run *r, place_found *to);
 
-cli_status place_mcap(const place_run *r);
-cli_status place_pipedream(const place_run *r);
-cli_status place_load(const place_run *r);
-cli_status place_capture(const place_run *r);
+/* The names of all algorithms, with commas. */
+const char *place_algorithm_names(arena *a);
+
+cli_status place_mcap(const place_run *r, place_found *to);
+cli_status place_pipedream(const place_run *r, place_found *to);
+cli_status place_load(const place_run *r, place_found *to);
+cli_status place_capture(const place_run *r, place_found *to);
 
 /* ---- shared ------------------------------------------------------------- */
 
+/* Whether no option is given but those of models, the number of devices, and
+ * the names in a text with blanks; after a message. */
+bool place_takes_only(const place_run *r, const char *who, const char *names,
+		      cli_status *status);
 
-/* Writes the placement file if one is asked for, then prints the object or,
- * without --json, the text of text().  Steals the reference. */
-cli_status place_finish(const place_run *r, const cost_graph *g,
-			const int *place, json_t *json,
-			void (*text)(const void *), const void *result);
+/* A usage error: what does not go with an algorithm. */
+bool place_refuse(const place_run *r, cli_status *status, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* The schedule that is asked for, 1F1B unless it is given, and its chunks of a
  * device, 1 unless it is interleaved; interleaved:1 is 1F1B.  False if the
  * option is none. */
 bool place_schedule(const place_more *m, pipeline_schedule *kind, int *chunks);
 
-/* For the message where it is none. */
-#define PLACE_SCHEDULES "1f1b, gpipe, zb, interleaved:V with V from 1 to 4096"
-
 /* capture of a table by tensor degree, whose JSON is given. */
-cli_status place_piper(const place_run *r, const json_t *table);
+cli_status place_piper(const place_run *r, const json_t *table,
+		       place_found *to);
 
 /* Reads a profile, of whose layers stages are cut; NULL with errors added. */
 const cost_graph *place_read_profile(const place_run *r);

@@ -1,7 +1,8 @@
-/* tdlc place --algorithm mcap --schedule interleaved:V. */
+/* Placements by `mcap' for interleaved schedules: chunks of layers. */
 #include "config.h"
 
-#include "compiler/driver/place_stages.h"
+#include "libtdl/placement_stages.h"
+#include "libtdl/placement_text.h"
 
 #include <math.h>
 
@@ -17,6 +18,7 @@ typedef struct chunks {
 	split_list frontier;
 	bool has_frontier; /* proven */
 	const pipeline_run *simulated;
+	const int *place;
 	double seconds; /* of the search */
 } chunks;
 
@@ -27,7 +29,7 @@ static const char *plural(int n, const char *one, const char *many)
 
 /* ---- where nothing fits ------------------------------------------------- */
 
-/* Prints a remedy, if a split for it is found that fits. */
+/* Says a remedy, if a split for it is found that fits. */
 static bool try_remedy(const chunks *c, stage_model m, int ndevices,
 		       const char *what)
 {
@@ -60,7 +62,10 @@ static void say_remedies(const chunks *c)
 			break;
 	m.recompute = true;
 	if (!c->in->model.recompute)
-		try_remedy(c, m, S, "with --recompute");
+		try_remedy(
+			c, m, S,
+			arena_printf(a, "with %s",
+				     job_option(c->in->run->d, "recompute")));
 	m = c->in->model;
 	while (m.micro_batches % (2 * S) == 0) {
 		m.micro_batches /= 2;
@@ -77,7 +82,6 @@ static cli_status say_no_room(const chunks *c)
 	const cli_program *program = &c->in->run->d->program;
 	const split *s = &c->best.s;
 	int most = 0;
-	fflush(stdout);
 	for (int d = 1; d < c->p.ndevices; d++)
 		if (chunk_memory(&c->p, s->first, d, c->p.chunks) >
 		    chunk_memory(&c->p, s->first, most, c->p.chunks))
@@ -100,7 +104,6 @@ static cli_status say_no_room(const chunks *c)
 
 static cli_status say_too_few(const stage_input *in)
 {
-	fflush(stdout);
 	cli_failed(&in->run->d->program, "%d layer%s cannot make %lld chunks",
 		   in->l->n, plural(in->l->n, "", "s"),
 		   (long long)in->ndevices * in->model.chunks);
@@ -212,22 +215,23 @@ static void set_search(json_t *j, const chunks *c)
 					    : json_null());
 }
 
-static json_t *chunks_json(const chunks *c, const int *place)
+static json_t *chunks_json(const void *of)
 {
+	const chunks *c = of;
 	json_t *j = stages_object(c->in);
 	json_object_set_new(j, "chunks", json_integer(c->p.chunks));
 	json_object_set_new(j, "peak_bytes", peaks(c));
 	json_object_set_new(j, "stages", chunk_list(c));
 	stages_set_figures(j, &c->best.s);
 	set_search(j, c);
-	json_object_set_new(j, "placement", placement_list(c->in->g, place));
+	json_object_set_new(j, "placement", placement_list(c->in->g, c->place));
 	return j;
 }
 
 /* Said behind the figure that is sought; nothing behind others. */
-static const char *proof(const chunks *c, chunk_measure m, double value)
+static const char *proof(arena *a, const chunks *c, chunk_measure m,
+			 double value)
 {
-	arena *a = c->in->run->d->arena;
 	double bound = c->best.bound;
 	if (m != goal_of(c->in))
 		return "";
@@ -240,36 +244,34 @@ static const char *proof(const chunks *c, chunk_measure m, double value)
 				    : units_seconds(bound * 1e-9).text);
 }
 
-static void print_devices(const chunks *c)
+static void devices_text(FILE *to, arena *a, const chunks *c)
 {
-	arena *a = c->in->run->d->arena;
 	const int *first = c->best.s.first;
-	printf("\n%6s  %9s  %12s  %15s  layers\n", "device", "in flight",
-	       "peak", "time");
+	fprintf(to, "\n%6s  %9s  %12s  %15s  layers\n", "device", "in flight",
+		"peak", "time");
 	for (int s = 0; s < c->p.ndevices; s++) {
-		printf("%6d  %9d  %12s  %s  ", s, in_flight(c, s, -1),
-		       place_bytes_text(
-			       a, chunk_memory(&c->p, first, s, c->p.chunks)),
-		       units_right(units_seconds(chunk_time(&c->p, first, s,
-							    c->p.chunks) *
-						 1e-9),
-				   15)
-			       .text);
+		fprintf(to, "%6d  %9d  %12s  %s  ", s, in_flight(c, s, -1),
+			place_bytes_text(
+				a, chunk_memory(&c->p, first, s, c->p.chunks)),
+			units_right(units_seconds(chunk_time(&c->p, first, s,
+							     c->p.chunks) *
+						  1e-9),
+				    15)
+				.text);
 		for (int q = s; q < chunk_stages(&c->p); q += c->p.ndevices)
-			printf("%s%d", q > s ? "+" : "",
-			       first[q + 1] - first[q]);
-		printf("\n");
+			fprintf(to, "%s%d", q > s ? "+" : "",
+				first[q + 1] - first[q]);
+		fprintf(to, "\n");
 	}
 }
 
-static void print_chunks(const void *result)
+static void chunks_text(FILE *to, arena *a, const void *of)
 {
-	const chunks *c = result;
+	const chunks *c = of;
 	const stage_input *in = c->in;
 	const split *s = &c->best.s;
-	arena *a = in->run->d->arena;
 	int S = in->ndevices, M = in->model.micro_batches;
-	text_wrap(stdout,
+	text_wrap(to,
 		  arena_printf(a,
 			       "%s in %d chunk%s on %d device%s, %s, %d "
 			       "micro-batch%s%s: "
@@ -281,22 +283,23 @@ static void print_chunks(const void *result)
 			       in->model.recompute ? ", recomputed" : "",
 			       in->l->n),
 		  0, 4);
-	printf("peak          %s%s\n", place_bytes_text(a, s->peak),
-	       proof(c, CHUNKS_PEAK, s->peak));
-	printf("busiest       %s%s\n", units_seconds(s->bottleneck * 1e-9).text,
-	       proof(c, CHUNKS_BOTTLENECK, s->bottleneck));
-	printf("step          %s%s; simulated %s\n",
-	       units_seconds(s->step * 1e-9).text,
-	       proof(c, CHUNKS_STEP, s->step),
-	       place_ns(c->simulated->ns).text);
-	print_devices(c);
+	fprintf(to, "peak          %s%s\n", place_bytes_text(a, s->peak),
+		proof(a, c, CHUNKS_PEAK, s->peak));
+	fprintf(to, "busiest       %s%s\n",
+		units_seconds(s->bottleneck * 1e-9).text,
+		proof(a, c, CHUNKS_BOTTLENECK, s->bottleneck));
+	fprintf(to, "step          %s%s; simulated %s\n",
+		units_seconds(s->step * 1e-9).text,
+		proof(a, c, CHUNKS_STEP, s->step),
+		place_ns(c->simulated->ns).text);
+	devices_text(to, a, c);
 	if (c->has_frontier)
-		stages_print_frontier(a, &c->frontier, "busiest device");
+		stages_frontier_text(to, a, &c->frontier, "busiest device");
 	else if (in->run->more->frontier)
-		printf("\nno frontier: not all of it can be proven\n");
+		fprintf(to, "\nno frontier: not all of it can be proven\n");
 }
 
-/* ---- the command --------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------- */
 
 /* Whether the options and the graph can be planned; otherwise *status is what
  * to end with. */
@@ -309,8 +312,9 @@ static bool is_possible(const stage_input *in, cli_status *status)
 	*status = CLI_OK;
 	if (r->more->predictor)
 		*status = cli_usage(&r->d->program,
-				    "--predictor goes with one "
-				    "stage on each device, not with %s",
+				    "%s goes with one stage on each device, "
+				    "not with %s",
+				    job_option(r->d, "predictor"),
 				    r->more->schedule);
 	else if (M % S)
 		*status = cli_usage(&r->d->program,
@@ -327,28 +331,31 @@ static bool is_possible(const stage_input *in, cli_status *status)
 	return false;
 }
 
-cli_status place_chunks(const stage_input *in)
+cli_status place_chunks(const stage_input *in, place_found *to)
 {
 	const place_run *r = in->run;
 	arena *a = r->d->arena;
-	chunks c = {.in = in};
+	chunks *c = ARENA_NEW(a, chunks);
 	cli_status status;
 	const char *refused;
+	c->in = in;
 	if (!is_possible(in, &status))
 		return status;
-	if (!search(&c))
-		return say_no_room(&c);
-	c.simulated = stages_simulate(a, in->l, &in->model, &c.best.s,
-				      chunk_stages(&c.p), &refused);
-	if (!c.simulated) {
+	if (!search(c))
+		return say_no_room(c);
+	c->simulated = stages_simulate(a, in->l, &in->model, &c->best.s,
+				       chunk_stages(&c->p), &refused);
+	if (!c->simulated) {
 		diag_error_in(r->d->sink, DIAG_SCHEDULE_TOO_LARGE, r->path,
 			      "%s", refused);
 		return CLI_OK;
 	}
-	int *place = stages_placement(a, in->g, in->l, &c.best.s,
-				      chunk_stages(&c.p));
+	int *place = stages_placement(a, in->g, in->l, &c->best.s,
+				      chunk_stages(&c->p));
 	for (int v = 0; v < in->g->nops; v++)
 		place[v] %= in->ndevices;
-	return place_finish(r, in->g, place, chunks_json(&c, place),
-			    print_chunks, &c);
+	c->place = place;
+	*to = (place_found){ c, chunks_json, chunks_text, in->g, place,
+			     in->ndevices, NULL };
+	return CLI_OK;
 }

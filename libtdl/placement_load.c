@@ -1,7 +1,8 @@
-/* tdlc place --algorithm load: the least of the greatest loads. */
+/* Placements by `load': the least of the greatest loads. */
 #include "config.h"
 
-#include "compiler/driver/place_more.h"
+#include "libtdl/placement_more.h"
+#include "libtdl/placement_text.h"
 #include "libtdl/plan_report.h"
 
 #include <inttypes.h>
@@ -26,24 +27,19 @@ typedef struct load {
 
 static bool usage(const place_run *r, cli_status *status)
 {
-	const place_more *m = r->more;
-	const char *wrong = NULL;
-	if (m->schedule || m->micro_batches || m->recompute ||
-	    m->frontier || m->predictor || m->zero || m->no_recompute ||
-	    m->uneven)
-		wrong = "load makes no schedule and no stages";
-	else if (m->objective != PLACE_UNSAID && m->objective != PLACE_LOAD)
-		wrong = "the only objective of load is load";
-	else if (r->o->seconds > 0)
-		wrong = "load does not take --time-limit";
-	else if (r->o->network >= 0)
-		wrong = "load does not take --network: no transfer waits";
-	else if (r->o->colocation)
-		wrong = "load always keeps colours together, and does not take "
-			"--colocation";
-	if (wrong)
-		*status = cli_usage(&r->d->program, "%s", wrong);
-	return !wrong;
+	if (r->o->colocation)
+		return place_refuse(r, status,
+				    "load always keeps colours "
+				    "together, and does not take %s",
+				    job_option(r->d, "colocation"));
+	if (!place_takes_only(r, "load", "objective topology link memory "
+			      "factor any-split cores", status))
+		return false;
+	if (r->more->objective != PLACE_UNSAID &&
+	    r->more->objective != PLACE_LOAD)
+		return place_refuse(r, status, "the only objective of load is "
+				    "load");
+	return true;
 }
 
 static bool read_load(load *l, cli_status *status)
@@ -53,16 +49,14 @@ static bool read_load(load *l, cli_status *status)
 	    !place_read(r->d, r->o, r->path, &l->in, status))
 		return false;
 	const cost_graph *g = l->in.file;
-	if (!l->in.load->alike) {
-		*status = cli_usage(&r->d->program, "load takes devices of one "
-				    "kind only");
-		return false;
-	}
-	if (l->in.load->nlevels > 1) {
-		*status = cli_usage(&r->d->program, "load takes links of one "
-				    "kind only: use --link");
-		return false;
-	}
+	if (!l->in.load->alike)
+		return place_refuse(r, status, "load takes devices of one kind "
+				    "only");
+	if (l->in.load->nlevels > 1)
+		return place_refuse(r, status,
+				    "load takes links of one kind "
+				    "only: use %s",
+				    job_option(r->d, "link"));
 	if (g->ncolours > LOAD_MAX_GROUPS) {
 		diag_error_in(r->d->sink, DIAG_LOAD_TOO_LARGE, r->path,
 			      "load balances at most %d groups, not %d",
@@ -95,7 +89,6 @@ static cli_status say_no_room(const load *l)
 		most = *c > most ? *c : most;
 	}
 	arena_free(own);
-	fflush(stdout);
 	cli_failed(&l->run->d->program,
 		   "load found no split within %" PRId64 " bytes of each of %d "
 		   "accelerators: the operators keep %" PRId64 " bytes in all, "
@@ -130,8 +123,9 @@ static void search(load *l)
 	}
 }
 
-static json_t *load_json(const load *l)
+static json_t *load_json(const void *of)
 {
+	const load *l = of;
 	json_t *j = json_object(), *peak = json_array(), *loads = json_array();
 	const load_result *b = l->best;
 	for (int d = 0; d < l->o.accelerators; d++)
@@ -163,43 +157,48 @@ static json_t *load_json(const load *l)
 	return j;
 }
 
-static void print_load(const void *result)
+static void load_text(FILE *to, arena *a, const void *of)
 {
-	const load *l = result;
+	const load *l = of;
 	const load_result *b = l->best;
-	arena *a = l->run->d->arena;
 	const char *ideals = b->nideals <= 0 ? "" :
 		arena_printf(a, ", %d ideals", b->nideals);
-	text_wrap(stdout, arena_printf(
-		a, "%s on %d accelerator%s and %d core%s, load: %d operators, "
-		"%d groups%s", l->in.file->name, l->o.accelerators,
-		l->o.accelerators == 1 ? "" : "s", l->o.cores,
-		l->o.cores == 1 ? "" : "s", l->in.file->nops, b->ngroups,
-		ideals), 0, 4);
-	printf("largest load %s; ", place_ns(b->ns).text);
+	text_wrap(to,
+		  arena_printf(a,
+			       "%s on %d accelerator%s and %d core%s, load: %d "
+			       "operators, "
+			       "%d groups%s",
+			       l->in.file->name, l->o.accelerators,
+			       l->o.accelerators == 1 ? "" : "s", l->o.cores,
+			       l->o.cores == 1 ? "" : "s", l->in.file->nops,
+			       b->ngroups, ideals),
+		  0, 4);
+	fprintf(to, "largest load %s; ", place_ns(b->ns).text);
 	if (b->optimal && !l->run->more->any_split)
-		printf("the least of contiguous splits\n");
+		fprintf(to, "the least of contiguous splits\n");
 	else if (b->optimal)
-		printf("the least of all splits\n");
+		fprintf(to, "the least of all splits\n");
 	else
-		printf("lower bound %s\n", place_ns(b->bound_ns).text);
-	printf("\n%6s  %15s  %12s\n", "device", "load", "memory");
+		fprintf(to, "lower bound %s\n", place_ns(b->bound_ns).text);
+	fprintf(to, "\n%6s  %15s  %12s\n", "device", "load", "memory");
 	for (int d = 0; d < l->o.accelerators + l->o.cores; d++)
-		printf("%6d  %s  %12s\n", d,
-		       place_ns_right(l->loads[d], 15).text,
-		       d < l->o.accelerators ?
-		       plan_bytes_text(a, l->peak[d]) : "core");
+		fprintf(to, "%6d  %s  %12s\n", d,
+			place_ns_right(l->loads[d], 15).text,
+			d < l->o.accelerators ? plan_bytes_text(a, l->peak[d])
+					      : "core");
 }
 
-cli_status place_load(const place_run *r)
+cli_status place_load(const place_run *r, place_found *to)
 {
 	cli_status status = CLI_OK;
-	load l = { .run = r };
-	if (!read_load(&l, &status))
+	load *l = ARENA_NEW(r->d->arena, load);
+	l->run = r;
+	if (!read_load(l, &status))
 		return status;
-	search(&l);
-	if (!l.best)
-		return say_no_room(&l);
-	return place_finish(r, l.in.file, l.best->device, load_json(&l),
-			    print_load, &l);
+	search(l);
+	if (!l->best)
+		return say_no_room(l);
+	*to = (place_found){ l, load_json, load_text, l->in.file,
+			     l->best->device, (int)r->o->devices, NULL };
+	return CLI_OK;
 }

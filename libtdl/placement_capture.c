@@ -1,8 +1,8 @@
-/* tdlc place --algorithm capture: replicas, tensors, stages and micro-batches
- * of a layer table. */
+/* Placements by `capture': replicas, tensors, stages and micro-batches of a
+ * layer table. */
 #include "config.h"
 
-#include "compiler/driver/place_more.h"
+#include "libtdl/placement_more.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,33 +28,30 @@ static bool usage(const place_run *r, int64_t *memory, cli_status *status)
 {
 	const place_more *m = r->more;
 	const place_options *o = r->o;
-	const char *wrong = NULL;
-	if (m->any_split || m->cores >= 0 || m->predictor)
-		wrong = "capture does not take --any-split, --cores, "
-			"--predictor";
-	else if (m->schedule && strchr(m->schedule, ':'))
-		wrong = "interleaved schedules are planned by mcap";
-	else if (m->objective == PLACE_LOAD)
-		wrong = "the objectives of capture are makespan, peak, cost";
-	else if (m->recompute && m->no_recompute)
-		wrong = "--recompute and --no-recompute exclude each other";
-	else if (o->topology || o->link || o->colocation || o->network >= 0 ||
-		 o->seconds > 0)
-		wrong = "capture takes the machine from the table, and does "
-			"not take --link, --topology, --network, --colocation, "
-			"--time-limit";
-	else if (r->output)
-		wrong = "a plan of capture places no operators, so there is no "
-			"--output";
-	else if (o->factor >= 0 && o->factor < 2)
-		wrong = "--factor of capture is at least 2, for weights and "
-			"gradients; the rest is the optimizer's states";
-	else if (o->memory && (!units_read_size(o->memory, memory) ||
-			       *memory == 0))
-		wrong = "--memory is a number of bytes";
-	if (wrong)
-		*status = cli_usage(&r->d->program, "%s", wrong);
-	return !wrong;
+	if (!place_takes_only(r, "capture", "memory factor objective schedule "
+			      "micro-batches recompute no-recompute zero "
+			      "uneven frontier", status))
+		return false;
+	if (m->schedule && strchr(m->schedule, ':'))
+		return place_refuse(r, status, "interleaved schedules are "
+				    "planned by mcap");
+	if (m->objective == PLACE_LOAD)
+		return place_refuse(r, status, "the objectives of capture are "
+				    "makespan, peak, cost");
+	if (m->recompute && m->no_recompute)
+		return place_refuse(r, status, "%s and %s exclude each other",
+				    job_option(r->d, "recompute"),
+				    job_option(r->d, "no-recompute"));
+	if (o->factor >= 0 && o->factor < 2)
+		return place_refuse(r, status,
+				    "%s of capture is at least 2, "
+				    "for weights and gradients; the rest is "
+				    "the optimizer's states",
+				    job_option(r->d, "factor"));
+	if (o->memory && (!units_read_size(o->memory, memory) || *memory == 0))
+		return place_refuse(r, status, "%s is a number of bytes",
+				    job_option(r->d, "memory"));
+	return true;
 }
 
 static bool read_capture(capture *c, const json_t *table, cli_status *status)
@@ -130,14 +127,14 @@ static double peak_of(const capture *c, const capture_request *r)
 	return fits ? p.peak : INFINITY;
 }
 
-/* Prints a change of the options if plans fit with it. */
+/* Says a change of the options if plans fit with it. */
 static bool try_remedy(const capture *c, const capture_request *r,
-		       const char *what)
+		       const char *with, const char *what)
 {
 	double peak = peak_of(c, r);
 	if (peak < INFINITY)
-		cli_failed(&c->run->d->program, "%s, %.0f bytes would do", what,
-			   ceil(peak));
+		cli_failed(&c->run->d->program, "%s %s, %.0f bytes would do",
+			   with, what, ceil(peak));
 	return peak < INFINITY;
 }
 
@@ -145,25 +142,26 @@ static bool try_remedy(const capture *c, const capture_request *r,
  * more devices. */
 static void say_remedies(const capture *c)
 {
-	arena *a = c->run->d->arena;
+	const job *d = c->run->d;
 	capture_request r = c->r;
 	r.objective = CAPTURE_PEAK;
 	r.recompute = true;
 	if (!c->r.recompute)
-		try_remedy(c, &r, "without --no-recompute");
+		try_remedy(c, &r, "without", job_option(d, "no-recompute"));
 	r.recompute = c->r.recompute;
 	r.uneven = true;
 	if (!c->r.uneven)
-		try_remedy(c, &r, "with --uneven");
+		try_remedy(c, &r, "with", job_option(d, "uneven"));
 	r.uneven = c->r.uneven;
 	r.micro_batches = 0;
 	if (c->r.micro_batches != 0)
-		try_remedy(c, &r, "without --micro-batches");
+		try_remedy(c, &r, "without", job_option(d, "micro-batches"));
 	r.micro_batches = c->r.micro_batches;
 	for (r.devices = 2 * c->r.devices; r.devices <= LAYERS_MAX_DEVICES &&
 	     r.devices <= 8 * c->r.devices; r.devices *= 2)
-		if (try_remedy(c, &r, arena_printf(a, "with %d devices",
-						   r.devices)))
+		if (try_remedy(c, &r, "with",
+			       arena_printf(d->arena, "%d devices",
+					    r.devices)))
 			break;
 }
 
@@ -190,7 +188,6 @@ static cli_status say_no_room(const capture *c)
 	int worst = 0;
 	r.objective = CAPTURE_PEAK;
 	r.cap = INFINITY;
-	fflush(stdout);
 	if (!capture_best(c->run->d->arena, c->t, &r, &p)) {
 		say_no_plan(c);
 		return CLI_NO_PLAN;
@@ -311,8 +308,9 @@ static void set_comparison(json_t *j, const capture *c)
 			    json_null());
 }
 
-static json_t *capture_json(const capture *c)
+static json_t *capture_json(const void *of)
 {
+	const capture *c = of;
 	json_t *j = json_object(), *peaks = json_array();
 	json_t *stages = stages_list(&c->best, peaks);
 	static const char *const names[] = { "makespan", "peak", "cost" };
@@ -350,86 +348,93 @@ static const char *span_of(arena *a, const capture_plan *p, number what)
 			arena_printf(a, "%d..%d", x, y);
 }
 
-static void print_plan(const capture *c, const capture_plan *p)
+static void plan_row(FILE *to, arena *a, const capture *c,
+		     const capture_plan *p)
 {
 	static const char *const often[] = { "no", "some", "yes" };
 	const capture_plan *f = &c->fastest;
-	arena *a = c->run->d->arena;
 	const char *batches = arena_printf(a, "%d x %s", p->micro_batches,
 					   span_of(a, p, SAMPLES));
-	printf("%7d %8s %6s %6d %9s %7s %8s %s", p->devices,
-	       span_of(a, p, REPLICAS), span_of(a, p, TENSOR), p->nstages,
-	       batches, often[least(p, RECOMPUTE) + most(p, RECOMPUTE)],
-	       place_bytes_text(a, p->peak),
-	       units_right(units_seconds(p->step), 8).text);
+	fprintf(to, "%7d %8s %6s %6d %9s %7s %8s %s", p->devices,
+		span_of(a, p, REPLICAS), span_of(a, p, TENSOR), p->nstages,
+		batches, often[least(p, RECOMPUTE) + most(p, RECOMPUTE)],
+		place_bytes_text(a, p->peak),
+		units_right(units_seconds(p->step), 8).text);
 	if (c->has_fastest && f->peak > 0)
-		printf(" %5.1f %%", 100 * (p->peak / f->peak - 1));
+		fprintf(to, " %5.1f %%", 100 * (p->peak / f->peak - 1));
 	else if (c->has_fastest)
-		printf(" %7s", "-");
+		fprintf(to, " %7s", "-");
 	if (c->has_fastest && f->step > 0)
-		printf(" %5.3f", p->step / f->step);
+		fprintf(to, " %5.3f", p->step / f->step);
 	else if (c->has_fastest)
-		printf(" %5s", "-");
-	printf("\n");
+		fprintf(to, " %5s", "-");
+	fprintf(to, "\n");
 }
 
-static void print_stages(arena *a, const capture_plan *p)
+static void stages_text(FILE *to, arena *a, const capture_plan *p)
 {
-	printf("\n  stage   layers devices replicas tensor recomp.     peak"
-	       "     time\n");
+	fprintf(to,
+		"\n  stage   layers devices replicas tensor recomp.     peak"
+		"     time\n");
 	for (int s = 0; s < p->nstages; s++) {
 		const capture_stage *x = &p->at[s];
-		printf("%7d %8d %7d %8d %6d %7s %8s %s\n", s, x->nlayers,
-		       x->way.replicas * x->way.tensor, x->way.replicas,
-		       x->way.tensor, x->way.recompute ? "yes" : "no",
-		       place_bytes_text(a, x->peak),
-		       units_right(units_seconds(x->seconds), 8).text);
+		fprintf(to, "%7d %8d %7d %8d %6d %7s %8s %s\n", s, x->nlayers,
+			x->way.replicas * x->way.tensor, x->way.replicas,
+			x->way.tensor, x->way.recompute ? "yes" : "no",
+			place_bytes_text(a, x->peak),
+			units_right(units_seconds(x->seconds), 8).text);
 	}
 }
 
-static void print_capture(const capture *c)
+static void capture_text(FILE *to, arena *a, const void *of)
 {
-	printf("%s, capture: %d layer%s, batch %d, %s\n", c->t->name, c->t->n,
-	       c->t->n == 1 ? "" : "s", c->t->batch,
-	       schedule_name(c->r.schedule));
+	const capture *c = of;
+	fprintf(to, "%s, capture: %d layer%s, batch %d, %s\n", c->t->name,
+		c->t->n, c->t->n == 1 ? "" : "s", c->t->batch,
+		schedule_name(c->r.schedule));
 	if (c->has_fastest)
-		printf("memory and step are compared with the fastest %splan "
-		       "without recomputation\n",
-		       c->r.uneven ? "even " : "");
+		fprintf(to,
+			"memory and step are compared with the fastest %splan "
+			"without recomputation\n",
+			c->r.uneven ? "even " : "");
 	if (!c->best.proven)
-		printf("the skips allow more plans than were looked at: this "
-		       "may not be the best\n");
-	printf("\ndevices replicas tensor stages   batches recomp.     peak"
-	       "     step%s\n", c->has_fastest ? "  memory  step" : "");
+		fprintf(to,
+			"the skips allow more plans than were looked at: this "
+			"may not be the best\n");
+	fprintf(to,
+		"\ndevices replicas tensor stages   batches recomp.     peak"
+		"     step%s\n",
+		c->has_fastest ? "  memory  step" : "");
 	if (!c->run->more->frontier)
-		print_plan(c, &c->best);
+		plan_row(to, a, c, &c->best);
 	for (int i = 0; i < c->frontier.n; i++)
-		print_plan(c, &c->frontier.at[i]);
+		plan_row(to, a, c, &c->frontier.at[i]);
 	if (c->r.uneven && !c->run->more->frontier)
-		print_stages(c->run->d->arena, &c->best);
+		stages_text(to, a, &c->best);
 }
 
-static cli_status plan_layers(const place_run *r, const json_t *table)
+static cli_status plan_layers(const place_run *r, const json_t *table,
+			      place_found *to)
 {
 	cli_status status = CLI_OK;
-	capture c = { .run = r };
-	if (!read_capture(&c, table, &status))
+	capture *c = ARENA_NEW(r->d->arena, capture);
+	c->run = r;
+	if (!read_capture(c, table, &status))
 		return status;
-	if (!search(&c))
-		return say_no_room(&c);
-	if (r->json)
-		return driver_print_json(r->d, capture_json(&c));
-	print_capture(&c);
+	if (!search(c))
+		return say_no_room(c);
+	*to = (place_found){ .of = c, .json = capture_json,
+			     .text = capture_text };
 	return CLI_OK;
 }
 
-cli_status place_capture(const place_run *r)
+cli_status place_capture(const place_run *r, place_found *to)
 {
 	json_t *table = layers_load(r->d->arena, r->d->sink, r->path);
 	if (!table)
 		return CLI_OK;
 	cli_status status = degrees_are_meant(table) ?
-		place_piper(r, table) : plan_layers(r, table);
+		place_piper(r, table, to) : plan_layers(r, table, to);
 	json_decref(table);
 	return status;
 }

@@ -1,9 +1,8 @@
-/* tdlc place --algorithm mcap: its inputs, and what it prints of any
- * schedule. */
-#ifndef TDL_COMPILER_DRIVER_PLACE_STAGES_H
-#define TDL_COMPILER_DRIVER_PLACE_STAGES_H
+/* Placements by `mcap': its inputs, and what is told of any schedule. */
+#ifndef TDL_LIBTDL_PLACEMENT_STAGES_H
+#define TDL_LIBTDL_PLACEMENT_STAGES_H
 
-#include "compiler/driver/place_more.h"
+#include "libtdl/placement_more.h"
 #include "compiler/placement/stages.h"
 
 typedef struct stage_input {
@@ -17,14 +16,14 @@ typedef struct stage_input {
 } stage_input;
 
 /* Interleaved schedules: several chunks of layers on each device. */
-cli_status place_chunks(const stage_input *in);
+cli_status place_chunks(const stage_input *in, place_found *to);
 
 /* An object with the members before the figures. */
 json_t *stages_object(const stage_input *in);
 /* Peak, bottleneck, step. */
 void stages_set_figures(json_t *j, const split *s);
 json_t *stages_frontier_list(const split_list *frontier);
-void stages_print_frontier(arena *a, const split_list *frontier,
-			   const char *longest);
+void stages_frontier_text(FILE *to, arena *a, const split_list *frontier,
+			  const char *longest);
 
 #endif

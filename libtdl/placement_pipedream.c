@@ -1,14 +1,15 @@
-/* tdlc place --algorithm pipedream: PipeDream's own plan of a profile, with
- * what its planner says of it and what we do. */
+/* Placements by `pipedream': PipeDream's own plan of a profile, with what its
+ * planner says of it and what we do. */
 #include "config.h"
 
-#include "compiler/driver/place_more.h"
+#include "libtdl/placement_more.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "compiler/placement/pipedream.h"
 
 typedef struct pipedream {
@@ -24,45 +25,35 @@ typedef struct pipedream {
 
 /* ---- reading ------------------------------------------------------------- */
 
-static const char *misfit(const place_run *r)
+static bool usage(const place_run *r, cli_status *status)
 {
 	const place_more *m = r->more;
-	const place_options *o = r->o;
-	if ((m->schedule && strcmp(m->schedule, "1f1b")) || m->recompute ||
-	    m->no_recompute || m->zero || m->frontier || m->predictor ||
-	    m->any_split || m->cores >= 0 || m->uneven)
-		return "pipedream has only 1F1B, and does not take --schedule, "
-		       "--recompute, --no-recompute, --zero, --frontier, "
-		       "--predictor, --any-split, --cores, --uneven";
+	if (!place_takes_only(r, "pipedream", "link memory factor schedule "
+			      "micro-batches objective", status))
+		return false;
+	if (m->schedule && strcmp(m->schedule, "1f1b"))
+		return place_refuse(r, status, "the only schedule of pipedream "
+				    "is 1f1b");
 	if (m->objective > PLACE_MAKESPAN)
-		return "the only objective of pipedream is its time per "
-		       "minibatch";
-	if (o->topology || o->colocation || o->network >= 0 || o->seconds > 0)
-		return "pipedream does not take --topology, --colocation, "
-		       "--network, --time-limit";
-	if (r->output)
-		return "stages of pipedream have replicas, so that there is no "
-		       "placement for --output";
-	return o->link || o->devices < 2 ? NULL :
-		"pipedream needs --link: replicas exchange parameters";
+		return place_refuse(r, status, "the only objective of "
+				    "pipedream is its time per minibatch");
+	if (!r->o->link && r->o->devices > 1)
+		return place_refuse(r, status,
+				    "pipedream needs %s: replicas "
+				    "exchange parameters",
+				    job_option(r->d, "link"));
+	return true;
 }
 
 static bool read_pipedream(pipedream *p, cli_status *status)
 {
 	const place_run *r = p->run;
-	const char *wrong = misfit(r);
 	machine_request q = { 0 };
-	if (wrong) {
-		*status = cli_usage(&r->d->program, "%s", wrong);
+	if (!usage(r, status) || !place_read_machine(r->d, r->o, &q, status))
 		return false;
-	}
-	if (!place_read_machine(r->d, r->o, &q, status))
-		return false;
-	if (q.latency > 0) {
-		*status = cli_usage(&r->d->program, "links of pipedream have "
-				    "no latency");
-		return false;
-	}
+	if (q.latency > 0)
+		return place_refuse(r, status, "links of pipedream have no "
+				    "latency");
 	p->g = place_read_profile(r);
 	if (!p->g)
 		return false;
@@ -110,8 +101,9 @@ static json_t *stage_json(const pipedream *p, const pipedream_stage *s)
 	return j;
 }
 
-static json_t *pipedream_json(const pipedream *p)
+static json_t *pipedream_json(const void *of)
 {
+	const pipedream *p = of;
 	json_t *j = json_object(), *stages = json_array();
 	json_t *peaks = json_array();
 	const pipedream_plan *b = &p->best;
@@ -141,50 +133,50 @@ static json_t *pipedream_json(const pipedream *p)
 	return j;
 }
 
-static void print_pipedream(const pipedream *p)
+static void pipedream_text(FILE *to, arena *a, const void *of)
 {
+	const pipedream *p = of;
 	const pipedream_plan *b = &p->best;
-	arena *a = p->run->d->arena;
-	printf("%s, pipedream: %d layers on %d device%s, %d micro-batch%s%s\n",
-	       p->g->name, p->l->n, p->ndevices, p->ndevices == 1 ? "" : "s",
-	       p->model.micro_batches, p->model.micro_batches == 1 ? "" : "es",
-	       b->fixed_order ? ", splits of one order" : "");
-	printf("predicted     %s per micro-batch, by its planner\n",
-	       units_seconds(b->predicted).text);
-	printf("longest stage %s per micro-batch, transfers counted\n",
-	       units_seconds(b->bottleneck).text);
-	printf("step          %s\npeak          %s\n",
-	       units_seconds(b->step).text, place_bytes_text(a, b->peak));
-	printf("\n%5s  %6s  %8s  %9s  %10s  %15s  %15s\n", "stage", "layers",
-	       "replicas", "in flight", "peak", "time", "predicted");
+	fprintf(to,
+		"%s, pipedream: %d layers on %d device%s, %d micro-batch%s%s\n",
+		p->g->name, p->l->n, p->ndevices, p->ndevices == 1 ? "" : "s",
+		p->model.micro_batches, p->model.micro_batches == 1 ? "" : "es",
+		b->fixed_order ? ", splits of one order" : "");
+	fprintf(to, "predicted     %s per micro-batch, by its planner\n",
+		units_seconds(b->predicted).text);
+	fprintf(to, "longest stage %s per micro-batch, transfers counted\n",
+		units_seconds(b->bottleneck).text);
+	fprintf(to, "step          %s\npeak          %s\n",
+		units_seconds(b->step).text, place_bytes_text(a, b->peak));
+	fprintf(to, "\n%5s  %6s  %8s  %9s  %10s  %15s  %15s\n", "stage",
+		"layers", "replicas", "in flight", "peak", "time", "predicted");
 	for (int s = 0; s < b->nstages; s++) {
 		const pipedream_stage *x = &b->stages[s];
-		printf("%5d  %6d  %8d  %9d  %10s  %s  %s\n", s, x->n,
-		       x->replicas, x->in_flight,
-		       place_bytes_text(a, x->nbytes),
-		       units_right(units_seconds(x->seconds), 15).text,
-		       units_right(units_seconds(x->predicted), 15).text);
+		fprintf(to, "%5d  %6d  %8d  %9d  %10s  %s  %s\n", s, x->n,
+			x->replicas, x->in_flight,
+			place_bytes_text(a, x->nbytes),
+			units_right(units_seconds(x->seconds), 15).text,
+			units_right(units_seconds(x->predicted), 15).text);
 	}
 }
 
-cli_status place_pipedream(const place_run *r)
+cli_status place_pipedream(const place_run *r, place_found *to)
 {
 	cli_status status = CLI_OK;
-	pipedream p = { .run = r };
-	if (!read_pipedream(&p, &status))
+	pipedream *p = ARENA_NEW(r->d->arena, pipedream);
+	p->run = r;
+	if (!read_pipedream(p, &status))
 		return status;
 	double begun = clock_seconds();
-	pipedream_best(r->d->arena, p.l, &p.model, p.ndevices, &p.best);
-	p.seconds = clock_seconds() - begun;
-	if (p.best.peak > p.limit) {
-		fflush(stdout);
+	pipedream_best(r->d->arena, p->l, &p->model, p->ndevices, &p->best);
+	p->seconds = clock_seconds() - begun;
+	if (p->best.peak > p->limit) {
 		cli_failed(&r->d->program,
 			   "pipedream's plan needs %.0f bytes of a device; its "
-			   "planner ignores memory", ceil(p.best.peak));
+			   "planner ignores memory", ceil(p->best.peak));
 		return CLI_NO_PLAN;
 	}
-	if (r->json)
-		return driver_print_json(r->d, pipedream_json(&p));
-	print_pipedream(&p);
+	*to = (place_found){ .of = p, .json = pipedream_json,
+			     .text = pipedream_text };
 	return CLI_OK;
 }

@@ -1,7 +1,8 @@
-/* tdlc place --algorithm mcap: layers of a profile in contiguous stages. */
+/* Placements by `mcap': layers of a profile in contiguous stages. */
 #include "config.h"
 
-#include "compiler/driver/place_stages.h"
+#include "libtdl/placement_stages.h"
+#include "libtdl/placement_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,6 +19,7 @@ typedef struct stages {
 	split_list frontier;
 	const pipeline_run *simulated; /* NULL: refused */
 	const char *refused;
+	const int *place;
 	double seconds; /* of the search */
 } stages;
 
@@ -25,22 +27,16 @@ typedef struct stages {
 
 static bool usage(const place_run *r, cli_status *status)
 {
-	const place_more *m = r->more;
-	const char *wrong = NULL;
-	if (m->zero || m->no_recompute || m->uneven ||
-	    m->objective == PLACE_COST)
-		wrong = "--zero, --no-recompute, --uneven and --objective cost "
-			"go with capture";
-	else if (m->any_split || m->cores >= 0)
-		wrong = "--any-split and --cores go with load";
-	else if (r->o->topology && !place_is_model(r->path))
-		wrong = "stages take --link, not --topology";
-	else if (r->o->colocation || r->o->seconds > 0 || r->o->network >= 0)
-		wrong = "stages do not take --colocation, --time-limit, "
-			"--network";
-	if (wrong)
-		*status = cli_usage(&r->d->program, "%s", wrong);
-	return !wrong;
+	if (r->o->topology && !place_is_model(r->path))
+		return place_refuse(r, status, "stages take %s, not %s",
+				    job_option(r->d, "link"),
+				    job_option(r->d, "topology"));
+	if (r->more->objective == PLACE_COST)
+		return place_refuse(r, status, "the objectives of mcap are "
+				    "peak, load, makespan");
+	return place_takes_only(r, "mcap", "topology link memory factor "
+				"objective schedule micro-batches recompute "
+				"frontier predictor", status);
 }
 
 /* Of the links between a model's stages: the one that is given, or the least
@@ -88,11 +84,9 @@ static bool read_stages(stage_input *in, cli_status *status)
 	if (!usage(r, status) ||
 	    !place_read_machine(r->d, r->o, &q, status))
 		return false;
-	if (q.latency > 0) {
-		*status = cli_usage(&r->d->program, "links of stages have no "
+	if (q.latency > 0)
+		return place_refuse(r, status, "links of stages have no "
 				    "latency");
-		return false;
-	}
 	in->g = place_read_layers(r, &q, status);
 	if (!in->g)
 		return false;
@@ -132,7 +126,7 @@ static double peak_of_recomputed(const stages *s)
 	return peak;
 }
 
-/* Prints the changes of options that would fit, one line each. */
+/* Says the changes of options that would fit, each by itself. */
 static void say_remedies(const stages *s)
 {
 	const cli_program *program = &s->in.run->d->program;
@@ -147,7 +141,8 @@ static void say_remedies(const stages *s)
 		}
 	peak = s->in.model.recompute ? INFINITY : peak_of_recomputed(s);
 	if (peak <= s->p.cap)
-		cli_failed(program, "with --recompute they need %s",
+		cli_failed(program, "with %s they need %s",
+			   job_option(s->in.run->d, "recompute"),
 			   place_bytes_text(a, peak));
 	while (m.micro_batches > 1) {
 		m.micro_batches /= 2;
@@ -165,7 +160,6 @@ static void say_remedies(const stages *s)
 static cli_status say_no_room(const stages *s)
 {
 	split least;
-	fflush(stdout);
 	if (s->p.nstages > s->in.l->n) {
 		cli_failed(&s->in.run->d->program,
 			   "%d layer%s cannot make %d stages", s->in.l->n,
@@ -315,69 +309,78 @@ json_t *stages_object(const stage_input *in)
 	return j;
 }
 
-static json_t *stages_json(const stages *s, const int *place)
+static json_t *stages_json(const void *of)
 {
+	const stages *s = of;
 	json_t *j = stages_object(&s->in), *peaks = json_array();
 	json_t *list = stages_list(s, peaks);
 	json_object_set_new(j, "peak_bytes", peaks);
 	json_object_set_new(j, "stages", list);
 	stages_set_figures(j, &s->best);
 	set_search(j, s);
-	json_object_set_new(j, "placement", placement_list(s->in.g, place));
+	json_object_set_new(j, "placement", placement_list(s->in.g, s->place));
 	return j;
 }
 
-void stages_print_frontier(arena *a, const split_list *frontier,
-			   const char *longest)
+void stages_frontier_text(FILE *to, arena *a, const split_list *frontier,
+			  const char *longest)
 {
-	printf("\n%12s  %15s  %15s\n", "peak", longest, "step");
+	fprintf(to, "\n%12s  %15s  %15s\n", "peak", longest, "step");
 	for (int i = 0; i < frontier->n; i++) {
 		const split *f = &frontier->at[i];
-		printf("%12s  %s  %s\n", place_bytes_text(a, f->peak),
-		       units_right(units_seconds(f->bottleneck * 1e-9),
-				   15).text,
-		       units_right(units_seconds(f->step * 1e-9), 15).text);
+		fprintf(to, "%12s  %s  %s\n", place_bytes_text(a, f->peak),
+			units_right(units_seconds(f->bottleneck * 1e-9), 15)
+				.text,
+			units_right(units_seconds(f->step * 1e-9), 15).text);
 	}
 }
 
-static void print_stages(const void *result)
+static void stages_text(FILE *to, arena *a, const void *of)
 {
-	const stages *s = result;
-	arena *a = s->in.run->d->arena;
-	text_wrap(stdout, arena_printf(
-		a, "%s in %d stage%s, %s, %d micro-batch%s%s: %d layer%s in "
-		"the order of the file", s->in.g->name, s->p.nstages,
-		s->p.nstages == 1 ? "" : "s",
-		schedule_name(s->in.model.schedule),
-		s->in.model.micro_batches,
-		s->in.model.micro_batches == 1 ? "" : "es",
-		s->in.model.recompute ? ", recomputed" : "", s->in.l->n,
-		s->in.l->n == 1 ? "" : "s"), 0, 4);
-	printf("peak          %s%s\n",
-	       place_bytes_text(a, s->best.peak),
-	       s->in.run->more->predictor ? "" :
-	       s->in.objective == PLACE_PEAK ? ", the least" : "");
+	const stages *s = of;
+	text_wrap(to,
+		  arena_printf(a,
+			       "%s in %d stage%s, %s, %d micro-batch%s%s: %d "
+			       "layer%s in "
+			       "the order of the file",
+			       s->in.g->name, s->p.nstages,
+			       s->p.nstages == 1 ? "" : "s",
+			       schedule_name(s->in.model.schedule),
+			       s->in.model.micro_batches,
+			       s->in.model.micro_batches == 1 ? "" : "es",
+			       s->in.model.recompute ? ", recomputed" : "",
+			       s->in.l->n, s->in.l->n == 1 ? "" : "s"),
+		  0, 4);
+	fprintf(to, "peak          %s%s\n", place_bytes_text(a, s->best.peak),
+		s->in.run->more->predictor	? ""
+		: s->in.objective == PLACE_PEAK ? ", the least"
+						: "");
 	if (s->in.run->more->predictor)
-		printf("predicted     %s (error %+.1f %%)\n",
-		       place_bytes_text(a, s->predicted), s->best.peak > 0 ?
-		       100 * (s->predicted / s->best.peak - 1) : 0.0);
-	printf("longest stage %s\n",
-	       units_seconds(s->best.bottleneck * 1e-9).text);
-	printf("step          %s; simulated %s\n",
-	       units_seconds(s->best.step * 1e-9).text,
-	       place_ns(s->simulated->ns).text);
-	printf("\n%6s  %7s  %9s  %12s  %15s\n", "stage", "layers", "in flight",
-	       "peak", "time");
+		fprintf(to, "predicted     %s (error %+.1f %%)\n",
+			place_bytes_text(a, s->predicted),
+			s->best.peak > 0
+				? 100 * (s->predicted / s->best.peak - 1)
+				: 0.0);
+	fprintf(to, "longest stage %s\n",
+		units_seconds(s->best.bottleneck * 1e-9).text);
+	fprintf(to, "step          %s; simulated %s\n",
+		units_seconds(s->best.step * 1e-9).text,
+		place_ns(s->simulated->ns).text);
+	fprintf(to, "\n%6s  %7s  %9s  %12s  %15s\n", "stage", "layers",
+		"in flight", "peak", "time");
 	for (int i = 0; i < s->p.nstages; i++)
-		printf("%6d  %7d  %9d  %12s  %s\n", i,
-		       s->best.first[i + 1] - s->best.first[i],
-		       s->p.in_flight[i], place_bytes_text(
+		fprintf(to, "%6d  %7d  %9d  %12s  %s\n", i,
+			s->best.first[i + 1] - s->best.first[i],
+			s->p.in_flight[i],
+			place_bytes_text(
 				a, split_memory(&s->p, i, stage_at(s, i))),
-		       units_right(units_seconds(
-				s->p.of->time[stage_at(s, i)] * 1e-9),
-				15).text);
+			units_right(
+				units_seconds(s->p.of->time[stage_at(s, i)] *
+					      1e-9),
+				15)
+				.text);
 	if (s->in.run->more->frontier)
-		stages_print_frontier(a, &s->frontier, "longest stage");
+		stages_frontier_text(to, a, &s->frontier, "longest stage");
 }
 
 /* Whether the stages can be counted; otherwise an error is added. */
@@ -397,7 +400,7 @@ static bool is_countable(const stage_input *in)
 	return false;
 }
 
-static cli_status place_splits(stages *s)
+static cli_status place_splits(stages *s, place_found *to)
 {
 	const place_run *r = s->in.run;
 	s->p.nstages = s->in.ndevices;
@@ -410,20 +413,22 @@ static cli_status place_splits(stages *s)
 			      "%s", s->refused);
 		return CLI_OK;
 	}
-	int *place = stages_placement(r->d->arena, s->in.g, s->in.l, &s->best,
-				      s->p.nstages);
-	return place_finish(r, s->in.g, place, stages_json(s, place),
-			    print_stages, s);
+	s->place = stages_placement(r->d->arena, s->in.g, s->in.l, &s->best,
+				    s->p.nstages);
+	*to = (place_found){ s, stages_json, stages_text, s->in.g, s->place,
+			     s->in.ndevices, NULL };
+	return CLI_OK;
 }
 
-cli_status place_mcap(const place_run *r)
+cli_status place_mcap(const place_run *r, place_found *to)
 {
 	cli_status status = CLI_OK;
-	stages s = { .in.run = r };
-	if (!read_stages(&s.in, &status))
+	stages *s = ARENA_NEW(r->d->arena, stages);
+	s->in.run = r;
+	if (!read_stages(&s->in, &status))
 		return status;
-	if (!is_countable(&s.in))
+	if (!is_countable(&s->in))
 		return CLI_OK;
-	return s.in.model.schedule == SCHEDULE_INTERLEAVED ?
-		place_chunks(&s.in) : place_splits(&s);
+	return s->in.model.schedule == SCHEDULE_INTERLEAVED ?
+		place_chunks(&s->in, to) : place_splits(s, to);
 }
