@@ -1,6 +1,5 @@
 /* The frame of everything that the library does: what it reads, where operators
- * come from, where faults go.  A command of tdlc is one with options of the
- * command line; a function of tdl.h one with options in an array. */
+ * come from, where faults go. */
 #ifndef TDL_LIBTDL_JOB_H
 #define TDL_LIBTDL_JOB_H
 
@@ -26,12 +25,6 @@ const char *job_option(const job *d, const char *name);
 
 /* The same with its argument on the command line: "-k N", or "devices". */
 const char *job_option_of(const job *d, const char *name, const char *arg);
-
-/* For commands that call job_load_library(). */
-#define DRIVER_OPTION_LOAD(d)                                                \
-	{ CLI_REPEAT, 0, "load", "FILE",                                     \
-	  "add FILE.tdl to the operator library; may be repeated",           \
-	  &(d)->load }
 
 /* --model NAME */
 #define DRIVER_OPTION_MODEL(to)                                              \

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests: libtdl compiler/driver
 # libtdl beside tdlc: the same JSON of both; and the names that the library
-# exports, with their types, beside the list of those that programs rely on.
+# exports, with their types, beside the list of those that programs rely on; and
+# what tdlc uses besides it.
 #
 #	UPDATE=1 library.sh	accepts functions that are new; one that is
 #				gone, or that changes, needs a new soname
@@ -86,6 +87,48 @@ for name in umask chdir fchdir setenv unsetenv putenv setlocale signal \
 	json_set_alloc_funcs; do
 	! grep -qx "$name" "$tmp/used" || fail "the library calls $name()"
 done
+
+# ---- tdlc uses the library, and nothing else --------------------------------
+
+# Of our own a command references functions of tdl.h and of these parts of base/
+# (CONTRIBUTING.md says so); of others, the C library, and Jansson's values.
+parts='arena cli diag file json spelling vec'
+libc=$(${CC:-cc} -print-file-name=libc.so.6)
+for part in $parts; do
+	nm -g --defined-only "$build/base/libbase.a" 2>&1 |
+		sed -n "/^$part\.o:/,/^\$/p"
+done | awk 'NF == 3 { print $3 }' >"$tmp/may"
+{
+	cat "$tmp/names"
+	nm -D --defined-only "$libc" | awk '{ print $3 }' | sed 's/@.*//'
+} >>"$tmp/may"
+for source in "$root"/compiler/driver/*.c; do
+	object=$build/compiler/driver/$(basename "$source" .c).o
+	[ -e "$object" ] || fail "$object was not built"
+	nm -g --defined-only "$object" | awk '{ print $3 }' >>"$tmp/may"
+	printf '%s\n' "$object"
+done >"$tmp/objects"
+
+# foreign OBJECT...: what they reference besides; __ is the compiler's.
+foreign() {
+	nm -u "$@" | awk 'NF == 2 { print $2 }' | sed 's/@.*//' |
+		grep -v -e '^_' -e '^json_[a-z_]*$' | sort -u |
+		grep -vxF -f "$tmp/may"
+}
+
+[ -e "$libc" ] || fail "there is no $libc"
+[ "$(wc -l <"$tmp/objects")" -gt 15 ] || fail 'tdlc has few objects'
+# shellcheck disable=SC2046
+foreign $(cat "$tmp/objects") >"$tmp/foreign" &&
+	fail "commands of tdlc use $(tr '\n' ' ' <"$tmp/foreign")"
+for name in graph_canonical units_seconds inflate cos; do
+	echo "double $name(double x);"
+	echo "double f_$name(double x) { return $name(x); }"
+done >"$tmp/planted.c"
+# shellcheck disable=SC2086
+expect 0 ${CC:-cc} -c "$tmp/planted.c" -o "$tmp/planted.o"
+[ "$(foreign "$tmp/planted.o" | wc -l)" -eq 4 ] ||
+	fail 'planted references are not all found'
 
 # ---- the same as tdlc -------------------------------------------------------
 
