@@ -437,14 +437,3 @@ void diag_print_views_json(const diag_view *views, int n, FILE *to)
 	fputc('\n', to);
 	json_decref(top);
 }
-
-void diag_print_json(const diag_sink *s, FILE *to)
-{
-	arena *a = arena_new();
-	int n = diag_count(s);
-	diag_view *views = ARENA_ARRAY(a, diag_view, n);
-	for (int i = 0; i < n; i++)
-		views[i] = diag_at(s, i);
-	diag_print_views_json(views, n, to);
-	arena_free(a);
-}

@@ -124,14 +124,13 @@ diag_view diag_at(const diag_sink *s, int i);
 bool diag_source(const diag_sink *s, int i, const char **path,
 		 const char **text, size_t *len);
 
-/* Prints all of them: as text in GNU form with the line and a caret, coloured
- * if asked; or as JSON,
+/* Prints all of them, as text in GNU form with the line and a caret, coloured
+ * if asked. */
+void diag_print(const diag_sink *s, FILE *to, bool colour);
+
+/* The same of diagnostics out of any sink; or as JSON,
  * {"diagnostics": [{"file", "line", "column", "end_line", "end_column",
  *  "severity", "name", "message", "notes": [{...}]}]}. */
-void diag_print(const diag_sink *s, FILE *to, bool colour);
-void diag_print_json(const diag_sink *s, FILE *to);
-
-/* The same of diagnostics out of any sink. */
 void diag_print_views(const diag_view *all, int n, FILE *to, bool colour);
 void diag_print_views_json(const diag_view *all, int n, FILE *to);
 

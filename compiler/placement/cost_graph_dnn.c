@@ -38,11 +38,11 @@ static bool unexpected(const reader *r, const json_t *of, const char *key,
 		       const char *expected)
 {
 	const json_t *v = json_object_get(of, key);
-	char *text = v ? json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-	wrong(r, arena_printf(r->a, "'%s' is %.40s; %s is expected", key,
-			      text ? text : "missing", expected));
-	free(text);
-	return false;
+	const char *text = "missing";
+	if (v)
+		text = json_text(r->a, v, JSON_COMPACT | JSON_ENCODE_ANY);
+	return wrong(r, arena_printf(r->a, "'%s' is %.40s; %s is expected",
+				     key, text, expected));
 }
 
 /* A number of 0 to most; `otherwise` where there is none, unless that is
