@@ -143,6 +143,26 @@ static bool use_slots(space *s, const plan *p, int *x, int *y)
 	return false;
 }
 
+/* The results of instruction t; those of all of its bucket where it is the
+ * first.  A result that does not begin there updates a state, or is one of the
+ * slots.  *freed: the input that is overwritten. */
+static bool use_results(space *s, const plan *p, const lifetime *l, int t,
+			int *freed, int *x, int *y)
+{
+	bool inside = t > 0 && plan_bucket_end(p, t - 1) > t;
+	int end = inside ? t : plan_bucket_end(p, t);
+	for (int i = t; i < end; i++) {
+		*y = p->program[i].to;
+		if (l[*y].first != t || p->buffers[*y].slots != 0)
+			continue;
+		free_in_place(s, p, l, i, freed);
+		*x = use(s, &p->buffers[*y], *y + 1) - 1;
+		if (*x >= 0)
+			return true;
+	}
+	return false;
+}
+
 static bool find_overlap(arena *tmp, const plan *p, int *x, int *y)
 {
 	lifetime *l = plan_lifetimes(tmp, p);
@@ -164,14 +184,8 @@ static bool find_overlap(arena *tmp, const plan *p, int *x, int *y)
 		if (p->stage && t == p->body_begin &&
 		    use_slots(&s, p, x, y))
 			return true;
-		*y = p->program[t].to;
-		/* else it updates a state, or writes one of the slots */
-		if (l[*y].first == t && p->buffers[*y].slots == 0) {
-			free_in_place(&s, p, l, t, &freed);
-			*x = use(&s, &p->buffers[*y], *y + 1) - 1;
-			if (*x >= 0)
-				return true;
-		}
+		if (use_results(&s, p, l, t, &freed, x, y))
+			return true;
 		for (int b = head[t]; b >= 0; b = next[b])
 			if (b != freed)
 				use(&s, &p->buffers[b], 0);

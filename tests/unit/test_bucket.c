@@ -210,6 +210,24 @@ START_TEST(faults_are_found)
 }
 END_TEST
 
+/* Each member's result is in use from the beginning of the bucket on. */
+START_TEST(members_do_not_overlap)
+{
+	arena *a = arena_new();
+	int begin, end;
+	plan *p = spread_bucket(a, &begin, &end);
+	ck_assert_int_ge(end - begin, 2);
+	const plan_instr *first = &p->program[begin];
+	plan_buffer *second = &p->buffers[p->program[end - 1].to];
+	int64_t offset = second->offset;
+	second->offset = p->buffers[first->from].offset;
+	expect_fault(a, p, "it is overwritten while it is in use");
+	second->offset = offset;
+	expect_valid(a, p, 0);
+	arena_free(a);
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("bucket");
@@ -218,6 +236,7 @@ Suite *suite(void)
 	tcase_add_test(c, limits_hold);
 	tcase_add_test(c, one_latency);
 	tcase_add_test(c, faults_are_found);
+	tcase_add_test(c, members_do_not_overlap);
 	suite_add_tcase(s, c);
 	return s;
 }
