@@ -23,6 +23,11 @@ CXX = os.environ.get("CXX", "c++")
 MODELS = [
     ("mlp", 4, 2, ["batch=6", "inputs=5", "width=7", "depth=2", "classes=3"],
      ["--train", "--optimizer", "sgd,momentum=0.9"]),
+    # Its gradients are summed up in buckets.
+    ("alexnet", 2, 2, ["batch=4", "classes=5", "image=63", "width=2",
+                       "hidden=6"],
+     ["--train", "--algorithm", "data-parallel", "--memory", "9M",
+      "--bucket-bytes", "1M"]),
     ("gpt2", 3, 1, ["layers=1", "heads=3", "width=12", "tokens=5", "batch=2",
                     "vocabulary=11"], ["--algorithm", "megatron"]),
     ("bert", 2, 2, ["layers=1", "heads=2", "width=12", "tokens=5", "batch=2",
