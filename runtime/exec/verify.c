@@ -178,6 +178,25 @@ static bool is_doubtful(const reach *r, double b, double most)
 	return r->most - b > most || b - r->least > most;
 }
 
+/* By how much rounding moves the elements of a tensor, of which most are in
+ * doubt: the root of the mean square.  0 for any other. */
+static double common_width(const array *y, double type, const sway *s)
+{
+	int64_t n = array_nelem(y), doubtful = 0;
+	double scale = s && s->least ? scale_of(y, s) : 0, sum = 0;
+	for (int64_t i = 0; i < n && s && s->least; i++) {
+		double b = elem_get_f64(y->type, y->data, i);
+		double change = fabs(b - start_of(s, y->type, i));
+		double width = s->most[i] - s->least[i];
+		reach r = reach_of(s, i, b);
+		doubtful += is_doubtful(&r, b,
+					type * fmax(change, scale) +
+						3 * grid_of(s, y->type, i, b));
+		sum += isfinite(width) ? width * width : 0;
+	}
+	return 2 * doubtful > n ? sqrt(sum / (double)n) : 0;
+}
+
 /* The distance of x from y, where an element in doubt has none if it is within
  * its reach; `type` is the error, in the norm, that is allowed for rounding. */
 static distance distance_of(const array *x, const array *y, double type,
@@ -185,6 +204,7 @@ static distance distance_of(const array *x, const array *y, double type,
 {
 	distance d = { 0 };
 	double scale = scale_of(y, s), sum = 0, grids = 0, greatest = 0;
+	double width = common_width(y, type, s);
 	int64_t n = array_nelem(x);
 	for (int64_t i = 0; i < n; i++) {
 		double a = elem_get_f64(x->type, x->data, i);
@@ -200,7 +220,8 @@ static distance distance_of(const array *x, const array *y, double type,
 		if (is_same(a, b))
 			continue;
 		note_greater(&d.most, e);
-		if (doubtful && r.least <= a && a <= r.most)
+		double more = fmin(width, r.most - r.least);
+		if (doubtful && r.least - more <= a && a <= r.most + more)
 			continue;
 		sum += e * e;
 		e -= fmin(e, grid);

@@ -71,7 +71,10 @@ typedef struct sway {
  * makes of it.  Where `sway` is given, by tensor, an element for which it is
  * wider than the error that its type allows is in doubt: it may lie anywhere in
  * that range, and beyond it by as much as that is wide; then it counts for no
- * error but for the greatest.  All others are held against the rule above. */
+ * error but for the greatest.  Where more than half of a tensor's elements are,
+ * they say together what a few runs do not of each: one may lie further away by
+ * the root mean square of the widths of all ranges, or by three times its own
+ * if that is less.  All others are held against the rule above. */
 comparison verify_tensors(const plan *p, bool library, int n,
 			  const int *tensors, const array *got,
 			  const array *want, const sway *sways);

@@ -402,6 +402,15 @@ START_TEST(small_faults_are_seen)
 					 &noise).equal);
 		y[i] = was;
 	}
+	/* Noise beyond an element's own range: where most elements have some,
+	 * not where it alone has. */
+	y[0] = x[0] + 0.001f;
+	least[0] = x[0] - 0.0002f;
+	most[0] = x[0] + 0.0002f;
+	ck_assert(verify_tensors(p, false, 1, &t, &got, &want, &noise).equal);
+	for (int i = 1; i < N; i++)
+		least[i] = most[i] = x[i];
+	ck_assert(!verify_tensors(p, false, 1, &t, &got, &want, &noise).equal);
 	/* All elements, by a little more than is allowed. */
 	for (int i = 0; i < N; i++)
 		y[i] = x[i] * (1 + 6e-5f);
