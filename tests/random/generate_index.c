@@ -48,6 +48,22 @@ index_text affine(generator *g)
 	return x;
 }
 
+/* By a size: of a multiple of it and a rest, which may be beyond it. */
+static index_text of_multiple(generator *g)
+{
+	known by = g->sizes.at[below(g, g->sizes.n)];
+	index_text x = scaled_var(g), y = affine(g);
+	if (by.n < 1)
+		return x;
+	const char *sum = TEXT(g, "%s*(%s) + %s", by.name, x.text, y.text);
+	if (percent(g, 25))
+		return (index_text){ TEXT(g, "(%s) %% %s", sum, by.name), 0,
+				     by.n - 1 };
+	return (index_text){ TEXT(g, "(%s) / %s", sum, by.name),
+			     x.lo + floor_div(y.lo, by.n),
+			     x.hi + floor_div(y.hi, by.n) };
+}
+
 /* Quotients and remainders of sums, and sums of these, which may make one
  * another up again. */
 static index_text composed(generator *g, int depth)
@@ -157,7 +173,10 @@ static const char *inside(generator *g, known dim)
 	if (dim.n < 1)
 		return bare_var(g, dim);
 	for (int i = 0; i < 6; i++) {
-		index_text x = i < 3 ? affine(g) : composed(g, 2);
+		bool of_size = i > 0 && g->vars.n && g->sizes.n &&
+			       percent(g, 15);
+		index_text x = of_size ? of_multiple(g)
+			       : i < 3 ? affine(g) : composed(g, 2);
 		if (x.lo >= 0 && x.hi < dim.n)
 			return x.text;
 	}
