@@ -226,6 +226,11 @@ struct ast_expr {
 /* The depth of the tree at e, of whose operands .depth is set. */
 int ast_depth(const ast_expr *e);
 
+/* Whether two expressions of an operator, whose names are bound, are the same
+ * but for the variables that they bind.  Attributes count in their order. */
+bool ast_same(const ast_expr *x, const ast_expr *y);
+bool ast_same_pack(const ast_pack *x, const ast_pack *y);
+
 /* The reducer (kernel/reducers.h) of a reduction, whose lambda is args[0]; NULL
  * for any other expression. */
 const struct reducer_facts *ast_reducer(const ast_expr *e);

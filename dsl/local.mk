@@ -31,6 +31,7 @@ noinst_LIBRARIES += %D%/libdsl.a %D%/libdslgen.a
 	%D%/literal.c \
 	%D%/module.c \
 	%D%/parse.c %D%/parse.h \
+	%D%/same.c \
 	%D%/type_rules.c
 EXTRA_DIST += %D%/README.md
 

@@ -3,8 +3,6 @@
 
 #include "compiler/analysis/symbolic_build.h"
 
-#include <string.h>
-
 static const sval unknown = { .nfactors = -1 };
 static const sval of_data = { .data = true, .varies = true, .nfactors = -1 };
 
@@ -365,11 +363,9 @@ static int nstages(const build *b)
 	return b->stages.n + (b->into ? b->into->gathers.n : 0);
 }
 
-static bool is_square(const build *b, const ast_expr *e)
+static bool is_square(const ast_expr *e)
 {
-	return e->op == OP_MUL &&
-	       !strcmp(dsl_expr_text(b->arena, e->args[0]),
-		       dsl_expr_text(b->arena, e->args[1]));
+	return e->op == OP_MUL && ast_same(e->args[0], e->args[1]);
 }
 
 static sval binary(build *b, const ast_expr *e)
@@ -383,7 +379,7 @@ static sval binary(build *b, const ast_expr *e)
 	int before = nstages(b);
 	sval x = sym_scalar(b, e->args[0]), y = sym_scalar(b, e->args[1]);
 	return apply2(b, fns[e->op], x, y,
-		      nstages(b) == before && is_square(b, e));
+		      nstages(b) == before && is_square(e));
 }
 
 sval sym_scalar(build *b, const ast_expr *e)

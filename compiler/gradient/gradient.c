@@ -107,7 +107,7 @@ static ast_expr *make_lambda(grad_op *g, const ast_var *vars, int n,
 					 : grad_indexed_size(g, body,
 							     shown[i].symbol);
 		if (result ||
-		    (size && tree_same(size, shown[i].extent) &&
+		    (size && ast_same(size, shown[i].extent) &&
 		     grad_agree_on_size(g, body, shown[i].symbol, size)))
 			shown[i].extent = NULL;
 	}

@@ -28,7 +28,7 @@ static bool depends_on(const ast_expr *lambda, const ast_var *v)
 {
 	for (int i = 0; i < lambda->nvars; i++) {
 		const ast_var *own = &lambda->vars[i];
-		if (v->pack ? tree_same_pack(own->pack, v->pack)
+		if (v->pack ? ast_same_pack(own->pack, v->pack)
 			    : own->symbol == v->symbol)
 			return false;
 	}

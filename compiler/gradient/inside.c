@@ -77,7 +77,7 @@ static bool indexes_factor(const solver *s, const ast_expr *e, const unknown *u)
 		ast_expr *dim = e->args[i]->symbol == u->v.symbol
 					? grad_read_size(s->g, e, i)
 					: NULL;
-		if (dim && tree_same(dim, u->v.extent))
+		if (dim && ast_same(dim, u->v.extent))
 			return true;
 	}
 	return false;

@@ -27,7 +27,7 @@ static bool add_item(solver *s, const contribution *c, int i,
 	if (item->kind == AST_PACK && var->pack && x->broadcast)
 		return solver_settle_broadcast(s, x, item->pack);
 	if (item->kind == AST_PACK)
-		return var->pack && tree_same_pack(item->pack, var->pack) &&
+		return var->pack && ast_same_pack(item->pack, var->pack) &&
 		       solver_settle_pack(s, item->pack);
 	if (var->pack)
 		return false;
@@ -38,7 +38,7 @@ static bool add_item(solver *s, const contribution *c, int i,
 	if (u)
 		solver_settle(s, u, e.rhs,
 			      u->v.extent &&
-				      tree_same(u->v.extent, x->dims[i]));
+				      ast_same(u->v.extent, x->dims[i]));
 	else
 		vec_push(s->t->a, &s->equations, e);
 	return true;
@@ -100,7 +100,7 @@ static ast_expr *sum_over_rest(solver *s, ast_expr *e, int tensor)
 		ast_var *v = &rest.at[i];
 		ast_expr *size =
 			v->pack ? NULL : grad_indexed_size(s->g, e, v->symbol);
-		if (size && tree_same(size, v->extent) &&
+		if (size && ast_same(size, v->extent) &&
 		    grad_agree_on_size(s->g, e, v->symbol, size))
 			v->extent = NULL;
 	}
@@ -159,7 +159,7 @@ static ast_expr *put_element(void *arg, const ast_expr *e)
 	    e->nargs != r->n + 1)
 		return NULL;
 	for (int i = 0; i < r->n; i++)
-		if (!tree_same(e->args[i + 1], r->items[i]))
+		if (!ast_same(e->args[i + 1], r->items[i]))
 			return NULL;
 	return r->element;
 }
@@ -174,7 +174,7 @@ static ast_expr *with_element(solver *s, const contribution *c, ast_expr *e)
 	for (int i = 0; i < c->n; i++) {
 		if (c->items[i]->kind == AST_PACK &&
 		    (x->broadcast || !s->vars[i].pack ||
-		     !tree_same_pack(c->items[i]->pack, s->vars[i].pack)))
+		     !ast_same_pack(c->items[i]->pack, s->vars[i].pack)))
 			return e;
 		r.items[i] = solver_in_unknowns(s, c->items[i]);
 	}

@@ -106,12 +106,12 @@ static void split_multiples(trees *t, ast_expr *e, const ast_expr *m,
 		ast_expr *of = terms.at[i].of, *without = NULL;
 		if (!coef)
 			continue;
-		if (tree_same(of, m))
+		if (ast_same(of, m))
 			without = tree_int(t, 1);
 		for (int j = 0; j < 2 && of->kind == AST_BINARY &&
 				of->op == OP_MUL && !without;
 		     j++)
-			if (tree_same(of->args[j], m))
+			if (ast_same(of->args[j], m))
 				without = of->args[1 - j];
 		ast_expr **to = without ? quotient : rest;
 		ast_expr *k = tree_int(t, (int64_t)coef);

@@ -69,9 +69,9 @@ static bool solve_radix(solver *s, equation e)
 		    !tree_is_int(coef, 1) || rest->kind != AST_BINARY ||
 		    rest->op != OP_MUL)
 			continue;
-		if (tree_same(rest->args[1], u->v.extent))
+		if (ast_same(rest->args[1], u->v.extent))
 			a = rest->args[0];
-		else if (tree_same(rest->args[0], u->v.extent))
+		else if (ast_same(rest->args[0], u->v.extent))
 			a = rest->args[1];
 		else
 			continue;
@@ -112,7 +112,7 @@ static bool solve_quotient(solver *s, equation e)
 static bool divides_in(const ast_expr *e, const ast_expr *by)
 {
 	if (e->kind == AST_BINARY && (e->op == OP_DIV || e->op == OP_MOD) &&
-	    tree_same(e->args[1], by))
+	    ast_same(e->args[1], by))
 		return true;
 	for (int i = 0; i < e->nargs; i++)
 		if (divides_in(e->args[i], by))
@@ -206,8 +206,8 @@ static bool says_divisible(const ast_expr *e, const ast_expr *x,
 {
 	return e->kind == AST_BINARY && e->op == OP_EQ &&
 	       tree_is_int(e->args[1], 0) && e->args[0]->kind == AST_BINARY &&
-	       e->args[0]->op == OP_MOD && tree_same(e->args[0]->args[0], x) &&
-	       tree_same(e->args[0]->args[1], m);
+	       e->args[0]->op == OP_MOD && ast_same(e->args[0]->args[0], x) &&
+	       ast_same(e->args[0]->args[1], m);
 }
 
 /* x / m == y where x can be divided by m: x == m * y. */

@@ -30,7 +30,7 @@ static bool binds_all(const solver *s, const ast_symbol *pack)
 			return true;
 		if (half &&
 		    (half->kind == PACK_MINUS) != (p->kind == PACK_MINUS) &&
-		    tree_same(half->sel, p->sel))
+		    ast_same(half->sel, p->sel))
 			return true;
 		half = p;
 	}
@@ -61,7 +61,7 @@ bool solver_settle_pack(solver *s, const ast_pack *p)
 		unknown *u = &s->unknowns.at[i];
 		if (u->by || !u->v.pack || u->v.pack->symbol != p->symbol)
 			continue;
-		if (tree_same_pack(u->v.pack, p) || whole) {
+		if (ast_same_pack(u->v.pack, p) || whole) {
 			u->by = tree_pack(s->t, p);
 			found = true;
 			continue;
@@ -105,7 +105,7 @@ bool solver_settle_reshape(solver *s, const contribution *c,
 	const ast_expr *at = call->args[0];
 	if (at->kind != AST_CALL || at->nargs != 1 ||
 	    at->args[0]->kind != AST_PACK ||
-	    !tree_same_pack(at->args[0]->pack, stage->vars[0].pack))
+	    !ast_same_pack(at->args[0]->pack, stage->vars[0].pack))
 		return false;
 	ast_expr *mine = tree_pack(t, own);
 	ast_expr *position = tree_call(t, at->name, at->calls, 1, &mine);

@@ -76,7 +76,7 @@ bool grad_agree_on_size(const grad_op *g, const ast_expr *e,
 	for (int i = 1; read && i < e->nargs; i++) {
 		bool itself = e->args[i]->symbol == v;
 		ast_expr *dim = itself ? grad_read_size(g, e, i) : NULL;
-		if (dim && !tree_same(dim, size))
+		if (dim && !ast_same(dim, size))
 			return false;
 	}
 	for (int i = 0; i < e->nargs; i++)
@@ -391,7 +391,7 @@ static bool divide_dims(const ast_pack *x, const ast_pack *y)
 	}
 	return x->kind == PACK_MINUS &&
 	       (y->kind == PACK_AND || y->kind == PACK_PERM) &&
-	       tree_same(x->sel, y->sel);
+	       ast_same(x->sel, y->sel);
 }
 
 static bool is_hidden(const pack_scope *around, const ast_pack *by)

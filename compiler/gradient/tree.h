@@ -57,9 +57,6 @@ ast_expr *tree_if(trees *t, ast_expr *c, ast_expr *x, ast_expr *y);
 
 /* ---- looking ----------------------------------------------------------- */
 
-/* Whether they are the same but for the names of variables that they bind. */
-bool tree_same(const ast_expr *x, const ast_expr *y);
-bool tree_same_pack(const ast_pack *x, const ast_pack *y);
 bool tree_is_int(const ast_expr *e, int64_t i);
 
 /* Whether it is a number, 0 or 0.0. */

@@ -42,7 +42,7 @@ static bool is_one(const ast_expr *e)
 static void add_term(trees *t, tree_terms *to, ast_expr *of, double coef)
 {
 	for (int i = 0; i < to->n; i++)
-		if (tree_same(to->at[i].of, of)) {
+		if (ast_same(to->at[i].of, of)) {
 			to->at[i].coef += coef;
 			return;
 		}
@@ -110,14 +110,14 @@ static ast_expr *subtract(trees *t, ast_expr *sum, const tree_terms *terms)
 static bool is_whole_of(const ast_expr *q, double coef, const ast_expr *r)
 {
 	const ast_expr *b = r->args[1];
-	if (is_op(q, OP_MUL) && tree_same(q->args[1], b))
+	if (is_op(q, OP_MUL) && ast_same(q->args[1], b))
 		q = q->args[0];
 	else if (b->kind == AST_INT && b->i && coef == (double)b->i)
 		coef = 1;
 	else
 		return false;
 	return coef == 1 && is_op(q, OP_DIV) &&
-	       tree_same(q->args[0], r->args[0]) && tree_same(q->args[1], b);
+	       ast_same(q->args[0], r->args[0]) && ast_same(q->args[1], b);
 }
 
 /* (a / b) * b + a % b is a, of whole numbers. */
@@ -161,7 +161,7 @@ ast_expr *tree_add(trees *t, ast_expr *x, ast_expr *y)
 	/* if c then a else 0, and if not c then b else 0 */
 	if (x->kind == AST_IF && y->kind == AST_IF &&
 	    tree_is_zero(x->args[2]) && tree_is_zero(y->args[2]) &&
-	    tree_same(tree_not(t, x->args[0]), y->args[0]))
+	    ast_same(tree_not(t, x->args[0]), y->args[0]))
 		return tree_if(t, x->args[0], x->args[1], y->args[1]);
 	if (tree_is_zero(x))
 		return y;

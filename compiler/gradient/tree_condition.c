@@ -16,7 +16,7 @@ static ast_expr *both(trees *t, ast_expr *x, ast_expr *y)
 		return x;
 	if (is_op(y, OP_AND))
 		return both(t, both(t, x, y->args[0]), y->args[1]);
-	return tree_same(x, y) ? x : tree_plain(t, OP_AND, x, y);
+	return ast_same(x, y) ? x : tree_plain(t, OP_AND, x, y);
 }
 
 static const ast_attr *find_attr(const ast_op *op, const ast_symbol *s)
@@ -144,12 +144,12 @@ ast_expr *tree_not(trees *t, ast_expr *x)
 
 ast_expr *tree_if(trees *t, ast_expr *c, ast_expr *x, ast_expr *y)
 {
-	if (is_bool(c, true) || tree_same(x, y))
+	if (is_bool(c, true) || ast_same(x, y))
 		return x;
 	if (is_bool(c, false))
 		return y;
 	/* if c then (if d then x else y) else y */
-	if (x->kind == AST_IF && tree_same(x->args[2], y))
+	if (x->kind == AST_IF && ast_same(x->args[2], y))
 		return tree_if(t, both(t, c, x->args[0]), x->args[1], y);
 	ast_expr *args[] = {tree_alone(t, c), tree_alone(t, x),
 			    tree_alone(t, y)};

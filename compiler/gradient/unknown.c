@@ -54,7 +54,7 @@ static ast_expr *put_pack(void *arg, const ast_expr *e)
 	const unknown *u = arg;
 	if (e->kind == AST_CALL)
 		return unravelled(e);
-	return e->kind == AST_PACK && tree_same_pack(e->pack, u->v.pack) ? u->by
+	return e->kind == AST_PACK && ast_same_pack(e->pack, u->v.pack) ? u->by
 									 : NULL;
 }
 

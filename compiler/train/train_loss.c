@@ -29,10 +29,10 @@ static bool find_dims(const binding *b, const ast_expr *e, const int64_t **dims,
 		int width = d->kind == AST_PACK ? b->type->ndim - p->ndims + 1
 						: 1;
 		bool same = is_pack(e) ? is_pack(d) &&
-						 d->pack->name == e->pack->name
+						 d->pack->symbol ==
+							 e->pack->symbol
 				       : e->kind == AST_NAME &&
-						 d->kind == AST_NAME &&
-						 d->name == e->name;
+						 d->symbol == e->symbol;
 		*dims = &b->type->dims[at];
 		*n = width;
 		if (width < 0)
