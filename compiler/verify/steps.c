@@ -1,6 +1,8 @@
 /* Steps between two points at which an operator is run: where a remainder's
- * quotient, a number without its fraction, a comparison or an index found by
- * comparing is another one, or a conversion overflows.
+ * quotient, a number without its fraction, a condition or an index is another
+ * one, or a conversion overflows.  While all of these stay as they are, what is
+ * computed has slopes; so it does not matter what an integer is computed of,
+ * which may be the same for many floats, as the sign among their bits is.
  *
  * Each kernel that has any is evaluated once more with another body, a sum of
  * all these numbers, which is another where one of them is. */
@@ -12,12 +14,12 @@
 
 typedef struct finder {
 	arena *arena;
-	int n; /* that were found: each has a weight of its own */
+	int nsteps, noverflows; /* found: each has a weight of its own */
 } finder;
 
-static kexpr *f64(arena *a, kexpr *e)
+static kexpr *f64(arena *a, const kexpr *e)
 {
-	return e->type == DT_F64 ? e : kx_cast(a, e, DT_F64);
+	return e->type == DT_F64 ? (kexpr *)e : kx_cast(a, (kexpr *)e, DT_F64);
 }
 
 static kexpr *sum(arena *a, kexpr *x, kexpr *y)
@@ -25,91 +27,103 @@ static kexpr *sum(arena *a, kexpr *x, kexpr *y)
 	return !x ? y : !y ? x : kx_fn2(a, FN_ADD, x, y);
 }
 
-/* The number that a step of e itself changes; NULL for none. */
-static kexpr *own_step(arena *a, const kexpr *e)
+static kexpr *product(arena *a, kexpr *x, double weight)
 {
-	bool of_floats = e->nargs > 0 && dtype_is_float(e->args[0]->type);
-	bool to_float = dtype_is_float(e->type);
-	if (e->kind == KX_BITCAST && of_floats && !to_float)
-		return f64(a, (kexpr *)e);
-	if (e->kind == KX_CAST && (of_floats || to_float))
-		return f64(a, to_float ? kx_fn1(a, FN_ISINF, (kexpr *)e)
-				       : (kexpr *)e);
-	if (e->kind != KX_FN || !of_floats)
+	return kx_fn2(a, FN_MUL, x, kx_float(a, weight, DT_F64));
+}
+
+static kexpr *step_of(finder *f, const kexpr *e)
+{
+	return product(f->arena, f64(f->arena, e), 1 + 0.7310585 * f->nsteps++);
+}
+
+/* In one of two types there may be no conversion: others keep their weights. */
+static kexpr *overflow_of(finder *f, const kexpr *e)
+{
+	kexpr *inf = kx_fn1(f->arena, FN_ISINF, (kexpr *)e);
+	return product(f->arena, f64(f->arena, inf),
+		       -1 - 0.5772157 * f->noverflows++);
+}
+
+static bool has_floats(const kexpr *e)
+{
+	bool has = dtype_is_float(e->type);
+	for (int i = 0; i < e->nargs && !has; i++)
+		has = has_floats(e->args[i]);
+	return has;
+}
+
+/* Whether e, a float of a float, goes in steps alone. */
+static bool is_stepped(const kexpr *e)
+{
+	if (e->kind == KX_BITCAST)
+		return dtype_is_float(e->args[0]->type);
+	return e->kind == KX_FN && (e->fn == FN_FLOOR || e->fn == FN_CEIL ||
+				    e->fn == FN_ROUND || e->fn == FN_SIGN);
+}
+
+/* The step of a float itself; NULL for none. */
+static kexpr *own_step(finder *f, const kexpr *e)
+{
+	arena *a = f->arena;
+	if (e->kind == KX_CAST)
+		return overflow_of(f, e);
+	if (e->kind != KX_FN || (e->fn != FN_MOD && e->fn != FN_FMOD))
 		return NULL;
-	if (fn_is_comparison(e->fn))
-		return f64(a, (kexpr *)e);
-	switch (e->fn) {
-	case FN_MOD:
-	case FN_FMOD:
-		return kx_fn1(a, FN_FLOOR, kx_fn2(a, FN_DIV, f64(a, e->args[0]),
-						   f64(a, e->args[1])));
-	case FN_FLOOR:
-	case FN_CEIL:
-	case FN_ROUND:
-	case FN_SIGN:
-		return f64(a, (kexpr *)e);
-	default:
-		return NULL;
-	}
+	kexpr *quotient =
+		kx_fn2(a, FN_DIV, f64(a, e->args[0]), f64(a, e->args[1]));
+	return step_of(f, kx_fn1(a, FN_FLOOR, quotient));
 }
 
 static kexpr *steps_in(finder *f, const kexpr *e);
 
-/* Those of c, and those of x or y as it says. */
+/* Those of a condition, and those of x or y as it says. */
 static kexpr *chosen(finder *f, const kexpr *c, const kexpr *x, const kexpr *y)
 {
 	arena *a = f->arena;
 	kexpr *of_c = steps_in(f, c), *none = kx_float(a, 0, DT_F64);
-	kexpr *of_x = x ? steps_in(f, x) : NULL;
-	kexpr *of_y = y ? steps_in(f, y) : NULL;
+	kexpr *of_x = steps_in(f, x), *of_y = steps_in(f, y);
 	if (!of_x && !of_y)
 		return of_c;
-	return sum(a, of_c, kx_select(a, (kexpr *)c, of_x ? of_x : none,
-				      of_y ? of_y : none));
+	return sum(a, of_c,
+		   kx_select(a, (kexpr *)c, of_x ? of_x : none,
+			     of_y ? of_y : none));
 }
 
 /* A sum over all that e evaluates; NULL where no step is in it. */
 static kexpr *steps_in(finder *f, const kexpr *e)
 {
-	arena *a = f->arena;
-	kexpr *own = own_step(a, e), *all = NULL;
+	if (!dtype_is_float(e->type) || is_stepped(e))
+		return has_floats(e) ? step_of(f, e) : NULL;
 	if (e->kind == KX_SELECT)
 		return chosen(f, e->args[0], e->args[1], e->args[2]);
-	if (e->kind == KX_FN && e->fn == FN_AND)
-		return chosen(f, e->args[0], e->args[1], NULL);
-	if (e->kind == KX_FN && e->fn == FN_OR)
-		return chosen(f, e->args[0], NULL, e->args[1]);
-	if (own)
-		all = kx_fn2(a, FN_MUL, own,
-			     kx_float(a, 1 + 0.7310585 * f->n++, DT_F64));
+	kexpr *all = own_step(f, e);
 	for (int i = 0; i < e->nargs; i++)
-		all = sum(a, all, steps_in(f, e->args[i]));
+		all = sum(f->arena, all, steps_in(f, e->args[i]));
 	return all;
 }
 
-/* The sums at the points of a stage, or what it finds by comparing; no data
- * where it has no steps. */
+/* The sums at the points of a stage, or its integers; no data where it has no
+ * steps. */
 static view steps_of_stage(const run *r, int i)
 {
 	const stage *st = &r->x->stages[i];
-	finder f = { .arena = r->t->arena };
+	finder f = {.arena = r->t->arena};
 	kernel k = *st->kernel;
 	view in[MAX_NINPUTS], out;
 	box all = kernel_space(&k);
+	if (!dtype_is_float(k.type))
+		return copy_view(f.arena, &r->values[r->x->nparams + i]);
 	k.body = k.nslices ? NULL : steps_in(&f, k.body);
 	if (!k.body)
-		return dtype_is_float(k.type)
-			       ? (view){ 0 }
-			       : copy_view(f.arena,
-					   &r->values[r->x->nparams + i]);
+		return (view){0};
 	k.type = DT_F64;
 	k.reducer = k.reducer == RED_NONE ? RED_NONE : RED_SUM;
 	for (int j = 0; j < k.ninputs; j++)
 		in[j] = r->values[st->inputs[j]];
 	out = new_result(f.arena, &k);
 	if (kernel_eval(&k, &all, in, &out, NULL, NULL) != EVAL_OK)
-		return (view){ 0 };
+		return (view){0};
 	return out;
 }
 
