@@ -149,7 +149,9 @@ static bool use_slots(space *s, const plan *p, int *x, int *y)
 static bool use_results(space *s, const plan *p, const lifetime *l, int t,
 			int *freed, int *x, int *y)
 {
-	bool inside = t > 0 && plan_bucket_end(p, t - 1) > t;
+	const plan_instr *in = &p->program[t];
+	bool inside = t > 0 && in->bucket > 0 && in[-1].bucket == in->bucket &&
+		      in[-1].turn == in->turn;
 	int end = inside ? t : plan_bucket_end(p, t);
 	for (int i = t; i < end; i++) {
 		*y = p->program[i].to;
