@@ -388,14 +388,23 @@ static plan *of_machine(arena *a, plan *p, layout_classes *f,
 	return best;
 }
 
+/* The bytes that an arena may have. */
+static int64_t room_of(const plan *p, const bucket_options *o)
+{
+	enum { USUAL_SHARE = 10 };
+	int64_t most = p->arena_bytes + p->arena_bytes / USUAL_SHARE;
+	int64_t machine = o->machine->memory;
+	if (machine > 0 && machine < most)
+		most = machine;
+	if (o->memory > 0)
+		most = o->memory;
+	return most > p->arena_bytes ? most : p->arena_bytes;
+}
+
 plan *bucket_plan(arena *a, plan *p, layout_classes *f,
 			const bucket_options *o)
 {
-	enum { USUAL_SHARE = 10 };
-	int64_t room = o->memory > 0 ? o->memory
-				     : p->arena_bytes +
-					       p->arena_bytes / USUAL_SHARE;
-	room = room > p->arena_bytes ? room : p->arena_bytes;
+	int64_t room = room_of(p, o);
 	return o->bytes > 0 ? of_bytes(a, p, f, o, room)
 			    : of_machine(a, p, f, o, room);
 }

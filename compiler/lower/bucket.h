@@ -14,7 +14,8 @@ typedef struct bucket_options {
 	int64_t bytes;
 	const topology *machine;
 	/* Bytes that a worker's arena may take; 0: a tenth more than it does
-	 * without buckets.  A larger one is not enlarged further. */
+	 * without buckets, within the machine's memory.  A larger one is not
+	 * enlarged further. */
 	int64_t memory;
 } bucket_options;
 

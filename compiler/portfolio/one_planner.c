@@ -17,12 +17,13 @@ bool plan_is_countable(diag_sink *sink, const graph *g, int64_t k)
 	return false;
 }
 
-/* Fills in the figures of the plan of a result on a machine, and on one device
- * of it; f: the classes of its layouts. */
-static void predict(arena *a, plan_result *r, layout_classes *f,
-		    const topology *t)
+/* Fills in the figures of the plan of a result on a machine, and of its program
+ * without buckets, which reductions alone have, on one device of it; f: the
+ * classes of its layouts. */
+static void predict(arena *a, plan_result *r, const plan *without,
+		    layout_classes *f, const topology *t)
 {
-	const plan *one = plan_one_device(a, r->plan);
+	const plan *one = plan_one_device(a, without);
 	lower_times x = lower_time_with(instr_times_new(a, f, t), r->plan);
 	r->one_device_bytes = one->arena_bytes;
 	r->one_device_seconds = lower_seconds(one, t);
@@ -72,10 +73,13 @@ static const char *proof_of(const plan_request *how, const search_result *s)
 			    s->pinned ? " with these pins" : "");
 }
 
-/* The plan with its reductions in buckets, as far as that is asked for. */
+/* The plan with its reductions in buckets, as far as that is asked for.  One
+ * that is to need the least memory takes no more for them. */
 static plan *in_buckets(const plan_request *how, plan *p, layout_classes *f)
 {
-	const bucket_options o = { how->bucket, how->topology, how->memory };
+	bool least = how->objective == OBJECTIVE_MEMORY;
+	const bucket_options o = { how->bucket, how->topology,
+				   least ? p->arena_bytes : how->memory };
 	return how->bucket != 0 ? bucket_plan(how->arena, p, f, &o) : p;
 }
 
@@ -109,7 +113,7 @@ bool plan_lowered(const plan_request *how, const search_result *s,
 	p->copies_bytes = gemm_plan_bytes(p, room_beside(p, how->memory,
 							 t->memory));
 	r->plan = p;
-	predict(how->arena, r, classes, t);
+	predict(how->arena, r, made, classes, t);
 	return true;
 }
 

@@ -114,6 +114,10 @@ START_TEST(limits_hold)
 		fitted += plan_buckets(q, &reductions) > 0;
 		o = (bucket_options){ 512, topology_preset(0), PLAN_MAX_BYTES };
 		ck_assert_int_le(largest(bucket_plan(a, p, f, &o)), 512);
+		topology small = *topology_preset(0);
+		small.memory = most;
+		o = (bucket_options){ 1 << 20, &small, 0 };
+		ck_assert_int_le(bucket_plan(a, p, f, &o)->arena_bytes, most);
 		arena_free(a);
 	}
 	ck_assert_int_gt(fitted, at_least(40));
