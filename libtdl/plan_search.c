@@ -133,8 +133,8 @@ static const graph *divided_in_time(job *d, const graph *g,
 static bool read_bucket(job *d, plan_options *o)
 {
 	const char *text = o->bucket ? o->bucket
-			   : o->topology ? PLAN_AUTO
-					 : "0";
+			   : o->topology && !o->frontier ? PLAN_AUTO
+							 : "0";
 	int64_t *bytes = &o->request.bucket;
 	bool any = !strcmp(text, PLAN_AUTO);
 	if (o->bucket && o->frontier) {

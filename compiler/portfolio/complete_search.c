@@ -20,8 +20,11 @@ const char *plan_proof_among(const plan_request *how)
 	const char *once =
 		partial ? " and combine partial results at once" : "";
 	const char *pins = pins_are_given(&how->pins) ? " with these pins" : "";
+	bool timed = how->objective == OBJECTIVE_TIME;
 	return arena_printf(how->arena, "that run the operators in this order"
-			    "%s%s", once, pins);
+			    "%s%s%s", once,
+			    timed && how->bucket != 0 ? " without buckets" : "",
+			    pins);
 }
 
 /* ---- one search -------------------------------------------------------- */

@@ -16,7 +16,8 @@ typedef struct plan_proof {
 } plan_proof;
 
 /* The plans that a complete search looks at: "that run the operators in this
- * order and combine partial results at once". */
+ * order and combine partial results at once".  Of time it says nothing of those
+ * with buckets, which the best gets later. */
 const char *plan_proof_among(const plan_request *how);
 
 /* Searches for a plan better than *best by how->objective, time or memory,

@@ -20,5 +20,9 @@ tdlc show "$tmp/1-auto.plan" --json | grep -B3 '"bucket": 1' | grep tensor
 tdlc explain --plan "$tmp/1-auto.plan" --tensor w1.grad | head -4
 # A limit that the buckets do not fit in is kept without them.
 tdlc plan $small --memory 1.05K | grep -E 'buckets|memory'
+# What is proven of a time holds among plans without buckets.
+for bytes in 0 auto; do
+	tdlc plan $small --algorithm auto --bucket-bytes $bytes --json | grep '"proof"'
+done
 tdlc plan $small --bucket-bytes many
 tdlc plan $small --algorithm auto --frontier --bucket-bytes 1M
