@@ -78,6 +78,17 @@ static bool read_input(api_call *c, tdl_module *of, emit_input *in)
 	return true;
 }
 
+/* Whether there are options of kernels for another format. */
+static bool has_others_options(api_call *c, const emit_request *r)
+{
+	bool has = (r->shapes.n || r->defines.n) && !emits_kernels(r);
+	if (has)
+		api_fail(c, TDL_USAGE, "%s and %s go with the formats c and "
+			 "cuda", job_option(&c->job, "shape"),
+			 job_option(&c->job, "D"));
+	return has;
+}
+
 static void export_emitted(api_call *c, export *e, emit_request *r)
 {
 	const cli_option table[] = {
@@ -90,7 +101,7 @@ static void export_emitted(api_call *c, export *e, emit_request *r)
 	emit_input in = { 0 };
 	r->op = e->op;
 	r->output = "operators";
-	if (!api_options(c, table, e->options) ||
+	if (!api_options(c, table, e->options) || has_others_options(c, r) ||
 	    !read_input(c, e->of, &in) ||
 	    (e->op && !api_operator(c, e->of, in.modules, e->op)))
 		return;

@@ -237,8 +237,8 @@ TDL_API char *tdl_module_document(tdl_module *m, const tdl_option *options);
 
 /* Tries the strategies of an operator, or of all of its own, NULL; options:
  * seed, trials, strict, gradients; op, further names, may be repeated.
- *  TDL_DIFFERENCE is the tdl_last_status()
- * where there is a difference; the text says which: `tdlc verify`. */
+ * TDL_DIFFERENCE is the tdl_last_status() where there is a difference; the text
+ * says which: `tdlc verify`. */
 TDL_API char *tdl_module_verify(tdl_module *m, const char *op,
 				const tdl_option *options);
 

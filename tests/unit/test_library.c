@@ -113,6 +113,7 @@ START_TEST(options_are_checked)
 	const tdl_option bad[] = { { "devices", "0" }, { NULL, NULL } };
 	const tdl_option flag[] = { { "devices", "4" }, { "no-fuse", "x" },
 				    { NULL, NULL } };
+	const tdl_option shaped[] = { { "shape", "x=8" }, { NULL, NULL } };
 	const tdl_option small[] = { { "devices", "4" }, { "memory", "9" },
 				     { NULL, NULL } };
 	const struct {
@@ -132,6 +133,9 @@ START_TEST(options_are_checked)
 	}
 	ck_assert_ptr_null(tdl_module_explain(w.module, "for", NULL));
 	expect(w.c, TDL_USAGE, "usage", "did you mean 'four'?");
+	ck_assert_ptr_null(tdl_module_export(w.module, NULL, "gradients",
+					     shaped, NULL));
+	expect(w.c, TDL_USAGE, "usage", "shape and D go with the formats c");
 	tdl_plan *read = tdl_plan_of_text(w.c, "x", w.text, strlen(w.text));
 	ck_assert_ptr_null(tdl_plan_report(read));
 	expect(w.c, TDL_USAGE, "usage", "was read");
