@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Makes all that is asked for before it writes any of it, then prints the rest. */
+/* Makes all that is asked for, then writes it, and prints the rest. */
 static cli_status hand_out(page *p, tdl_placement *found, const char *gantt)
 {
 	bool drawn = gantt && !strcmp(gantt, "-");
