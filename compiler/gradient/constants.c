@@ -107,7 +107,9 @@ ast_expr *grad_typed_infinity(grad_op *g, const ast_expr *e, etype type)
 /* That of a constant, which is i64 or f32 there, is the same everywhere. */
 ast_expr *grad_typed_argument(grad_op *g, const ast_expr *before, ast_expr *e)
 {
-	if ((rule_of(e) == RULE_CAST || rule_of(e) == RULE_BITCAST) &&
+	builtin_rule rule = rule_of(e);
+	if ((rule == RULE_CAST || rule == RULE_BITCAST) &&
+	    rule_of(before) == rule && /* no choice that is decided */
 	    !grad_has_type(g, e->args[0]) && grad_has_type(g, before->args[0]))
 		e->args[0] = grad_cast(g, e->args[0],
 				       grad_type(g, before->args[0]));
