@@ -466,7 +466,7 @@ static ref_tensor *tensor_of(frame *f, const ast_expr *lambda,
 	t->ndim = n;
 	for (int d = 0; d < n; d++)
 		t->dims[d] = axes[d].extent;
-	t->type = type != DT_NONE ? type : ref_type_of(f, body);
+	t->type = type != DT_NONE ? type : ref_type_of_elements(f, body);
 	if (t->type == DT_NONE)
 		t->type = ref_open_type(f, lambda->args, 1);
 	bool reduces = body->kind == AST_CALL &&

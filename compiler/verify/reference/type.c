@@ -111,7 +111,7 @@ const ast_expr *ref_chosen(frame *f, ast_expr *const args[3])
 
 static dtype type_of_choice(frame *f, ast_expr *const args[3])
 {
-	const ast_expr *only = ref_chosen(f, args);
+	const ast_expr *only = f->undecided ? NULL : ref_chosen(f, args);
 	return only ? ref_type_of(f, only) : either(f, args[1], args[2]);
 }
 
@@ -278,4 +278,12 @@ dtype ref_type_of(frame *f, const ast_expr *e)
 	default:
 		return DT_NONE;
 	}
+}
+
+dtype ref_type_of_elements(frame *f, const ast_expr *e)
+{
+	f->undecided = true;
+	dtype t = ref_type_of(f, e);
+	f->undecided = false;
+	return t;
 }

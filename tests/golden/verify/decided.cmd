@@ -1,0 +1,1 @@
+tdlc verify --strict decided.tdl
