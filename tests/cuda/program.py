@@ -71,7 +71,7 @@ def make_inputs(folder, plan):
             arrays[tensor["name"]] = random.uniform(
                 -1, 1, shape).astype(kind)
         else:
-            arrays[tensor["name"]] = random.integers(0, 3, shape).astype(kind)
+            arrays[tensor["name"]] = random.integers(0, 2, shape).astype(kind)
     inputs = folder / "in"
     inputs.mkdir()
     np.savez(folder / "in.npz", **arrays)
