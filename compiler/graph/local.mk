@@ -8,6 +8,7 @@ noinst_LIBRARIES += %D%/libgraph.a
 	%D%/fold.c \
 	%D%/graph.h \
 	%D%/order.c %D%/order.h \
+	%D%/passes.c %D%/passes.h \
 	%D%/section.h \
 	%D%/precision.c \
 	%D%/specialize.c \

@@ -12,6 +12,7 @@ noinst_LIBRARIES += %D%/liblower.a
 	%D%/schedule.c %D%/schedule.h \
 	%D%/order.h \
 	%D%/pipeline.c %D%/pipeline.h \
+	%D%/stage_division.c %D%/stage_division.h \
 	%D%/stage_graph.c %D%/stage_graph.h \
 	%D%/stage_program.c %D%/stage_program.h \
 	%D%/schedule_levels.c \

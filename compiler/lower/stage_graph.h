@@ -3,15 +3,7 @@
 #ifndef TDL_COMPILER_LOWER_STAGE_GRAPH_H
 #define TDL_COMPILER_LOWER_STAGE_GRAPH_H
 
-#include "compiler/graph/graph.h"
-#include "compiler/graph/turns.h"
-
-/* The stages and passes of the nodes of a graph in turns. */
-typedef struct stage_division {
-	int nstages;
-	const int *stage;
-	const bool *backward; /* in the body: with the backward pass */
-} stage_division;
+#include "compiler/lower/stage_division.h"
 
 /* The stages of tensors. */
 typedef struct stage_homes {
@@ -30,14 +22,6 @@ stage_homes stage_homes_of(arena *a, const graph *g, const stage_division *d);
  * one from its home. */
 bool stage_receives(const stage_homes *h, int nth, tensor_id t);
 bool stage_sends(const stage_homes *h, tensor_id t);
-
-/* The reason why a division is no pipeline, in a; NULL if it may be one:
- * nothing is read before it is computed, in the order of the forward passes of
- * all stages, and then of the backward passes of all, backwards; the parts of
- * a sum over the turns are one stage's, and a state and its next value, which
- * no other reads. */
-const char *stage_division_refused(arena *a, const graph *g,
-				   const stage_division *d);
 
 /* The nodes of a stage, of a graph in turns and of its .whole; names are g's.
  * What it receives are inputs, what it sends are outputs.  tensors[t] becomes

@@ -50,7 +50,7 @@ static void find_node_segments(stager *x)
 	strmap *backward = strmap_new(x->tmp);
 	int *made = ARENA_ARRAY(x->tmp, int, p->ntensors);
 	for (node_id n = 0; n < g->nnodes; n++)
-		if (x->h->d->backward[n])
+		if (x->h->d->pass[n] != PASS_FORWARD)
 			strmap_put(backward, g->nodes[n].name, x);
 	for (int i = p->loop.begin; i < p->loop.end; i++) {
 		if (p->program[i].op != PLAN_RUN)

@@ -2,6 +2,7 @@
 
 #include "compiler/placement/model_costs.h"
 
+#include "compiler/graph/passes.h"
 #include "compiler/placement/model_program.h"
 #include "kernel/region.h"
 
@@ -14,115 +15,15 @@ typedef struct converter {
 	const char *path;
 	cost_builder *b;
 	int *op_of_node, *op_of_tensor; /* -1 */
-	int *root; /* [node]: of nodes that are bound together, a tree */
-	int *holder; /* [tensor]: the node that a state lies with; -1 */
-	bool *overwrites; /* [node]: its output lies where a state does */
-	bool *backward;	  /* [node] */
+	graph_passes passes;
 	const node_run *runs; /* [node] */
 } converter;
-
-/* Whether the nodes that read a tensor have to lie together. */
-static bool binds(const tensor *t)
-{
-	return (t->kind == TENSOR_STATE || t->parameter) &&
-	       t->producer == NONE && tensor_nelem(&t->type) > 1;
-}
 
 /* Whether a tensor comes from an operator of its own. */
 static bool is_fed(const tensor *t)
 {
-	return t->producer == NONE && !binds(t) && tensor_nelem(&t->type) > 1;
-}
-
-/* ---- what is bound together ---------------------------------------------- */
-
-static int root_of(int *root, int n)
-{
-	while (root[n] != n)
-		n = root[n] = root[root[n]];
-	return n;
-}
-
-/* The least number is the root. */
-static void join(int *root, int m, int n)
-{
-	m = root_of(root, m);
-	n = root_of(root, n);
-	root[m > n ? m : n] = m > n ? n : m;
-}
-
-/* Node n reads or computes what lies where a state does. */
-static void hold(converter *c, tensor_id state, node_id n)
-{
-	if (c->holder[state] < 0)
-		c->holder[state] = n;
-	join(c->root, c->holder[state], n);
-}
-
-static void bind_nodes(converter *c)
-{
-	const graph *g = c->g;
-	tensor_id *state_of = ARENA_ARRAY(c->a, tensor_id, g->ntensors);
-	for (int i = 0; i < g->ntensors; i++) {
-		c->holder[i] = -1;
-		state_of[i] = NONE;
-	}
-	for (int i = 0; i < g->ntensors; i++) {
-		const tensor *t = &g->tensors[i];
-		if (!binds(t))
-			continue;
-		state_of[i] = i;
-		if (t->kind == TENSOR_STATE && t->next != NONE)
-			state_of[t->next] = i;
-	}
-	for (int n = 0; n < g->nnodes; n++)
-		c->root[n] = n;
-	for (int n = 0; n < g->nnodes; n++) {
-		const node *x = &g->nodes[n];
-		for (int i = 0; i < x->kernel->ninputs; i++)
-			if (state_of[x->inputs[i]] != NONE)
-				hold(c, state_of[x->inputs[i]], n);
-		c->overwrites[n] = state_of[x->output] != NONE;
-		if (c->overwrites[n])
-			hold(c, state_of[x->output], n);
-	}
-}
-
-/* ---- passes -------------------------------------------------------------- */
-
-/* The backward pass: gradients, what is computed again for them, and all that
- * needs them. */
-static void find_backward(converter *c)
-{
-	const graph *g = c->g;
-	for (int n = 0; n < g->nnodes; n++) {
-		const node *x = &g->nodes[n];
-		c->backward[n] = x->forward != NONE;
-		for (int i = 0; i < x->kernel->ninputs; i++) {
-			node_id from = g->tensors[x->inputs[i]].producer;
-			c->backward[n] |= from != NONE && c->backward[from];
-		}
-	}
-}
-
-/* The node of the forward pass that a node of the backward pass is there for:
- * whose gradient it computes, whose weight it changes, or that of the last node
- * whose output it reads; -1. */
-static int partner(const converter *c, const int *partners, int n)
-{
-	const node *x = &c->g->nodes[n];
-	int first = root_of(c->root, n), last = -1;
-	if (x->forward != NONE)
-		return x->forward;
-	if (!c->backward[first])
-		return first;
-	for (int i = 0; i < x->kernel->ninputs; i++) {
-		node_id from = c->g->tensors[x->inputs[i]].producer;
-		last = from > last ? from : last;
-	}
-	if (last < 0 || !c->backward[last])
-		return last;
-	return partners[last];
+	return t->producer == NONE && !graph_binds(t) &&
+	       tensor_nelem(&t->type) > 1;
 }
 
 /* ---- operators and edges ------------------------------------------------- */
@@ -186,15 +87,17 @@ static bool add_node(converter *c, node_id n, const int64_t *resident,
 	const cost_op op = { .ms = 1e3 * seconds,
 			     .resident_nbytes = resident[n],
 			     .gradient_nbytes = gradients[n],
-			     .colour = root_of(c->root, n),
-			     .backward = c->backward[n],
-			     .once = c->backward[n] && x->forward == NONE,
+			     .colour = c->passes.root[n],
+			     .backward = c->passes.backward[n],
+			     .once = c->passes.backward[n] &&
+				     x->forward == NONE,
 			     .step = c->runs[n].step + 1,
 			     .over = over_of(c, n),
 			     .output = c->g->tensors[x->output].output };
 	c->op_of_node[n] = cost_builder_count(c->b);
 	c->op_of_tensor[x->output] = c->op_of_node[n];
-	return add_op(c, x->name, op, c->overwrites[n] ? 0 : (double)bytes);
+	return add_op(c, x->name, op,
+		      c->passes.overwrites[n] ? 0 : (double)bytes);
 }
 
 static bool add_nodes(converter *c)
@@ -206,11 +109,11 @@ static bool add_nodes(converter *c)
 		const tensor *t = &g->tensors[i];
 		int64_t nbytes = tensor_nbytes(&t->type);
 		c->op_of_tensor[i] = -1;
-		if (c->holder[i] < 0)
+		if (c->passes.holder[i] < 0)
 			continue;
-		resident[c->holder[i]] += nbytes;
+		resident[c->passes.holder[i]] += nbytes;
 		if (t->parameter && t->next != NONE)
-			gradients[c->holder[i]] += nbytes;
+			gradients[c->passes.holder[i]] += nbytes;
 	}
 	for (int n = 0; n < g->nnodes; n++)
 		if (!add_node(c, n, resident, gradients))
@@ -237,12 +140,11 @@ static bool add_edges(converter *c)
 
 static void set_mirrors(converter *c)
 {
-	int *partners = ARENA_ARRAY(c->a, int, c->g->nnodes);
 	for (int n = 0; n < c->g->nnodes; n++) {
-		partners[n] = c->backward[n] ? partner(c, partners, n) : -1;
-		if (partners[n] >= 0)
+		node_id partner = c->passes.partner[n];
+		if (c->passes.backward[n] && partner >= 0)
 			cost_builder_at(c->b, c->op_of_node[n])->mirror =
-				c->op_of_node[partners[n]];
+				c->op_of_node[partner];
 	}
 }
 
@@ -253,14 +155,9 @@ cost_graph *cost_graph_of_model(arena *a, diag_sink *s, const graph *g,
 	converter c = { work, a, s, g, t, path, cost_builder_new(a, s, path),
 			ARENA_ARRAY(work, int, g->nnodes),
 			ARENA_ARRAY(work, int, g->ntensors),
-			ARENA_ARRAY(work, int, g->nnodes),
-			ARENA_ARRAY(work, int, g->ntensors),
-			ARENA_ARRAY(work, bool, g->nnodes),
-			ARENA_ARRAY(work, bool, g->nnodes),
+			graph_passes_of(work, g),
 			model_program(work, s, g) };
 	cost_graph *new = NULL;
-	bind_nodes(&c);
-	find_backward(&c);
 	if (c.runs && add_nodes(&c) && add_edges(&c)) {
 		set_mirrors(&c);
 		new = cost_builder_finish(c.b, COST_FORMAT_MODEL);

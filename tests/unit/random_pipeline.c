@@ -18,9 +18,9 @@ typedef struct maker {
 	graph *g;
 	int64_t batch;
 	int stage;     /* of the nodes that are made */
-	bool backward; /* they are */
-	int of[MOST];  /* by node */
-	bool is_backward[MOST];
+	plan_pass pass; /* theirs */
+	int of[MOST];   /* by node */
+	plan_pass passes[MOST];
 } maker;
 
 /* ---- nodes ------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static tensor_id node_new(maker *m, kernel *k, const tensor_id *inputs)
 		     .step = -1,
 		     .cell = -1 };
 	m->of[g->nnodes] = m->stage;
-	m->is_backward[g->nnodes] = m->backward;
+	m->passes[g->nnodes] = m->pass;
 	n->output = tensor_new(m, "r", TENSOR_RESULT, k->nout, dims);
 	g->tensors[n->output].producer = g->nnodes++;
 	return n->output;
@@ -202,7 +202,7 @@ static tensor_id forward(maker *m, layers *l, tensor_id x)
 
 static void backward(maker *m, layers *l, tensor_id d)
 {
-	m->backward = true;
+	m->pass = PASS_BACKWARD;
 	for (int i = l->n; i-- > 0;) {
 		m->stage = l->stage[i];
 		l->gradient[i] = product(m, l->in[i], d, 2);
@@ -276,7 +276,7 @@ static maker maker_new(arena *a, rng *r)
 static stage_division division_of(maker *m, const graph *g, int nstages)
 {
 	int *of = ARENA_ARRAY(m->a, int, g->nnodes);
-	bool *is_backward = ARENA_ARRAY(m->a, bool, g->nnodes);
+	plan_pass *pass = ARENA_ARRAY(m->a, plan_pass, g->nnodes);
 	strmap *numbers = strmap_new(m->a);
 	for (node_id n = 0; n < m->g->nnodes; n++)
 		strmap_put(numbers, m->g->nodes[n].name, &m->of[n]);
@@ -286,10 +286,10 @@ static stage_division division_of(maker *m, const graph *g, int nstages)
 				     : g->tensors[g->nodes[n].inputs[0]]
 					       .producer;
 		of[n] = known ? *known : of[from];
-		is_backward[n] = known ? m->is_backward[known - m->of]
-				       : is_backward[from];
+		pass[n] = known ? m->passes[known - m->of] : pass[from];
 	}
-	return (stage_division){ nstages, of, is_backward };
+	return (stage_division){ nstages, 1, of,
+				 ARENA_ARRAY(m->a, int, g->nnodes), pass };
 }
 
 staged_graph random_staged_graph(arena *a, rng *r)
