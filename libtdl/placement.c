@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/units.h"
 #include "compiler/placement/model_costs.h"
 #include "compiler/placement/placement_file.h"
@@ -141,110 +140,20 @@ bool place_read(job *d, const place_options *o, const char *path,
 	if (!place_read_machine(d, o, &r, status))
 		return false;
 	in->file = place_read_graph(d, o, &r, path, status);
-	const cost_graph *g = in->file ? cost_graph_tie_training(d->arena,
-								 d->sink,
-								 in->file) :
-					 NULL;
-	in->m = g ? machine_new(d->arena, d->sink, g, &r) : NULL;
-	in->load = in->m ? in->m->loads : NULL;
-	return in->m != NULL;
-}
-
-/* ---- searching ----------------------------------------------------------- */
-
-static const place_algorithm *algorithm_of(const char *name)
-{
-	const place_algorithm *p = place_algorithms;
-	while (p->name && strcmp(p->name, name))
-		p++;
-	return p->name ? p : NULL;
-}
-
-bool place_is_algorithm(const char *name)
-{
-	return algorithm_of(name);
-}
-
-place_report place_judged(arena *a, const place_input *in, judge *j,
-			  const char *algorithm, const int *place)
-{
-	const machine *m = in->m;
-	verdict v = judge_run(j, place, INT64_MAX);
-	const int64_t *load = place_loads(a, in->load, place, m->ndevices);
-	place_report r = { .algorithm = algorithm, .place = place,
-			   .makespan = v.makespan,
-			   .peak = ARENA_COPY(a, v.peak, m->ndevices),
-			   .fits = judge_fits(m, &v) };
-	for (int i = 0; i < m->ndevices; i++)
-		r.max_load = load[i] > r.max_load ? load[i] : r.max_load;
-	return r;
-}
-
-place_report place_searched(arena *a, const place_input *in,
-			    const place_options *o, const char *algorithm)
-{
-	double begun = clock_seconds();
-	const place_task *t = place_task_new(a, in->m,
-					     o->colocation || in->m->g->bound,
-					     deadline_in(o->seconds));
-	const int *place = algorithm_of(algorithm)->run(a, t);
-	double seconds = clock_seconds() - begun;
-	place_report r = { .algorithm = algorithm };
-	if (place)
-		r = place_judged(a, in, t->j, algorithm, place);
-	r.seconds = seconds;
-	return r;
+	return in->file && placed_input(d->arena, d->sink, in->file, &r, in);
 }
 
 /* ---- a given placement --------------------------------------------------- */
 
-/* The number of processor cores of the file, devices after the others. */
-static int cores_of(const place_input *in)
-{
-	enum { MOST = 1024 };
-	for (int v = 0; v < in->file->nops; v++)
-		if (in->file->ops[v].core_ns < 0)
-			return 0;
-	return in->file->cores < 0    ? 0 :
-	       in->file->cores > MOST ? MOST :
-					(int)in->file->cores;
-}
-
-/* Placements on processor cores have loads and sums of bytes, and no
- * makespan. */
-static place_report score_loads(arena *a, const place_input *in,
-				const int *place, int ndevices)
-{
-	const machine *m = in->load;
-	const int64_t *load = place_loads(a, m, place, ndevices);
-	place_report r = { .algorithm = "given", .place = place,
-			   .makespan = -1, .fits = true,
-			   .peak = ARENA_ARRAY(a, int64_t, ndevices) };
-	for (int v = 0; v < m->g->nops; v++)
-		r.peak[place[v]] += m->resident[v];
-	for (int d = 0; d < ndevices; d++) {
-		r.max_load = load[d] > r.max_load ? load[d] : r.max_load;
-		r.fits &= d >= m->ndevices || r.peak[d] <= m->limit[d];
-	}
-	return r;
-}
-
 bool place_scored(job *d, const place_input *in, const char *path,
 		  place_report *r, int *ncores)
 {
-	int n = in->m->ndevices, all = n + cores_of(in);
-	int *place = placement_read(d->arena, d->sink, path, in->file, n,
-				    all - n);
-	*ncores = 0;
-	if (!place)
-		return false;
-	for (int v = 0; v < in->file->nops; v++)
-		if (place[v] >= n)
-			*ncores = all - n;
-	*r = *ncores ? score_loads(d->arena, in, place, all) :
-		       place_judged(d->arena, in, judge_new(d->arena, in->m),
-				    "given", place);
-	return true;
+	*ncores = placed_cores(in);
+	int *place = placement_read(d->arena, d->sink, path, in->file,
+				    in->m->ndevices, *ncores);
+	if (place)
+		*r = placed_given(d->arena, in, place, ncores);
+	return place != NULL;
 }
 
 cli_status place_check_memory(job *d, const place_input *in,
@@ -274,7 +183,7 @@ cli_status place_all(job *d, const place_input *in, const place_options *o,
 		     const cli_words *algorithms, place_reports *all)
 {
 	for (int i = 0; i < algorithms->n; i++)
-		if (!place_is_algorithm(algorithms->at[i]))
+		if (!placed_algorithm(algorithms->at[i]))
 			return cli_usage(&d->program, "there is no algorithm "
 					 "'%s'", algorithms->at[i]);
 	for (const place_algorithm *p = place_algorithms; p->name; p++) {
@@ -284,7 +193,8 @@ cli_status place_all(job *d, const place_input *in, const place_options *o,
 					 "graph on this machine", p->name);
 		if (takes && wanted(algorithms, p->name))
 			vec_push(d->arena, all,
-				 place_searched(d->arena, in, o, p->name));
+				 placed_by(d->arena, in, p,
+					   o->colocation, o->seconds));
 	}
 	return CLI_OK;
 }

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "compiler/placement/figures.h"
-#include "compiler/placement/task.h"
+#include "compiler/placement/placed.h"
 #include "libtdl/plan_input.h"
 
 #define PLACE_BEST "best"
@@ -63,13 +63,6 @@ const char *place_network(const place_options *o);
 	  "end the search after S seconds with the best result so far",      \
 	  &(o)->seconds, .min = 1e-6, .max = 1e9 }
 
-/* A cost graph on the machine of the options. */
-typedef struct place_input {
-	const cost_graph *file; /* as read from the file: for loads */
-	const machine *m;	/* as a graph that can be run */
-	const machine *load;	/* of `file` */
-} place_input;
-
 /* The machine of the options; false after a usage error, or with errors added,
  * then *status is the command's. */
 bool place_read_machine(job *d, const place_options *o, machine_request *r,
@@ -94,26 +87,6 @@ const cost_graph *place_read_graph(job *d, const place_options *o,
 bool place_read(job *d, const place_options *o, const char *path,
 		place_input *in, cli_status *status);
 
-/* A placement and its figures; an algorithm that found none has no `place'. */
-typedef struct place_report {
-	const char *algorithm;
-	const int *place;
-	int64_t makespan, max_load; /* ns; makespan < 0: it has none, for it
-				       uses processor cores */
-	int64_t *peak;		    /* bytes of each device */
-	bool fits;
-	double seconds; /* of the search */
-} place_report;
-
-/* Judges a placement. */
-place_report place_judged(arena *a, const place_input *in, judge *j,
-			  const char *algorithm, const int *place);
-
-/* Runs an algorithm of the table, or best; NULL for one that is not there. */
-bool place_is_algorithm(const char *name);
-place_report place_searched(arena *a, const place_input *in,
-			    const place_options *o, const char *algorithm);
-
 /* Judges the placement in a file.  *ncores becomes the number of processor
  * cores, or 0 if it uses none; with them there is no makespan.  False when
  * errors were added. */
@@ -123,8 +96,6 @@ bool place_scored(job *d, const place_input *in, const char *path,
 /* CLI_NO_PLAN, after a message, where a device needs more than it has. */
 cli_status place_check_memory(job *d, const place_input *in,
 			      const place_report *r);
-
-typedef VEC(place_report) place_reports;
 
 /* Runs the algorithms, all if none is named, that take the graph.  CLI_USAGE,
  * after a message, where one does not, or is none. */

@@ -7,19 +7,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/units.h"
-#include "compiler/placement/capture.h"
+#include "compiler/placement/capture_find.h"
 #include "compiler/placement/degrees.h"
 
 typedef struct capture {
 	const place_run *run;
 	const layer_table *t;
 	capture_request r;
-	capture_plan best, fastest; /* fastest: even, and not recomputed */
-	bool has_fastest;
-	capture_plans frontier;
-	double seconds;
+	capture_found found;
 } capture;
 
 /* ---- reading ------------------------------------------------------------ */
@@ -97,72 +93,33 @@ static bool read_capture(capture *c, const json_t *table, cli_status *status)
 	return false;
 }
 
-/* ---- searching ---------------------------------------------------------- */
+/* ---- where nothing fits ------------------------------------------------- */
 
-static bool search(capture *c)
+/* The change of the options, beginning with "with" or "without". */
+static const char *change_of(const job *d, const remedy *x)
 {
-	arena *a = c->run->d->arena;
-	double begun = clock_seconds();
-	capture_request r = c->r;
-	if (!capture_best(a, c->t, &c->r, &c->best))
-		return false;
-	if (c->run->more->frontier)
-		c->frontier = capture_frontier(a, c->t, &c->r);
-	r.objective = CAPTURE_TIME;
-	r.plain = true;
-	r.recompute = r.uneven = false;
-	c->has_fastest = capture_best(a, c->t, &r, &c->fastest);
-	c->seconds = clock_seconds() - begun;
-	return true;
+	switch (x->kind) {
+	case REMEDY_RECOMPUTE:
+		return arena_printf(d->arena, "without %s",
+				    job_option(d, "no-recompute"));
+	case REMEDY_UNEVEN:
+		return arena_printf(d->arena, "with %s",
+				    job_option(d, "uneven"));
+	case REMEDY_MICRO_BATCHES:
+		return arena_printf(d->arena, "without %s",
+				    job_option(d, "micro-batches"));
+	default:
+		return arena_printf(d->arena, "with %d devices", x->number);
+	}
 }
 
-/* The least peak of a request within its cap; INFINITY if nothing fits, or it
- * is too large to be tried. */
-static double peak_of(const capture *c, const capture_request *r)
-{
-	capture_plan p;
-	arena *own = arena_new();
-	bool fits = capture_fits(c->t, r) && capture_best(own, c->t, r, &p);
-	arena_free(own);
-	return fits ? p.peak : INFINITY;
-}
-
-/* Says a change of the options if plans fit with it. */
-static bool try_remedy(const capture *c, const capture_request *r,
-		       const char *with, const char *what)
-{
-	double peak = peak_of(c, r);
-	if (peak < INFINITY)
-		cli_failed(&c->run->d->program, "%s %s, %.0f bytes would do",
-			   with, what, ceil(peak));
-	return peak < INFINITY;
-}
-
-/* Each by itself: recomputation, uneven stages, any number of micro-batches,
- * more devices. */
 static void say_remedies(const capture *c)
 {
 	const job *d = c->run->d;
-	capture_request r = c->r;
-	r.objective = CAPTURE_PEAK;
-	r.recompute = true;
-	if (!c->r.recompute)
-		try_remedy(c, &r, "without", job_option(d, "no-recompute"));
-	r.recompute = c->r.recompute;
-	r.uneven = true;
-	if (!c->r.uneven)
-		try_remedy(c, &r, "with", job_option(d, "uneven"));
-	r.uneven = c->r.uneven;
-	r.micro_batches = 0;
-	if (c->r.micro_batches != 0)
-		try_remedy(c, &r, "without", job_option(d, "micro-batches"));
-	r.micro_batches = c->r.micro_batches;
-	for (r.devices = 2 * c->r.devices; r.devices <= LAYERS_MAX_DEVICES &&
-	     r.devices <= 8 * c->r.devices; r.devices *= 2)
-		if (try_remedy(c, &r, "with",
-			       arena_printf(d->arena, "%d devices",
-					    r.devices)))
-			break;
+	const remedies all = capture_remedies(d->arena, c->t, &c->r);
+	for (int i = 0; i < all.n; i++)
+		cli_failed(&d->program, "%s, %.0f bytes would do",
+			   change_of(d, &all.at[i]), ceil(all.at[i].nbytes));
 }
 
 /* No plan at all is made with these options, whatever the memory. */
@@ -182,23 +139,17 @@ static void say_no_plan(const capture *c)
 
 static cli_status say_no_room(const capture *c)
 {
-	capture_request r = c->r;
-	capture_plan p;
 	const cli_program *program = &c->run->d->program;
-	int worst = 0;
-	r.objective = CAPTURE_PEAK;
-	r.cap = INFINITY;
-	if (!capture_best(c->run->d->arena, c->t, &r, &p)) {
+	capture_plan p;
+	int worst = capture_exceeding_stage(c->run->d->arena, c->t, &c->r, &p);
+	if (worst < 0) {
 		say_no_plan(c);
 		return CLI_NO_PLAN;
 	}
-	for (int s = 1; s < p.nstages; s++)
-		if (p.at[s].peak > p.at[worst].peak)
-			worst = s;
 	cli_failed(program, "no plan %s into %.0f bytes: at best, stage %d "
 		   "of %d needs %.0f bytes",
-		   c->best.proven ? "fits" : "was found that fits", c->r.cap,
-		   worst, p.nstages, ceil(p.peak));
+		   c->found.best.proven ? "fits" : "was found that fits",
+		   c->r.cap, worst, p.nstages, ceil(p.peak));
 	if (!p.proven)
 		cli_failed(program, "the skips allow more plans than were "
 			   "looked at");
@@ -293,18 +244,18 @@ static json_t *stages_list(const capture_plan *p, json_t *peaks)
 /* Beside the fastest plan without recomputation within the memory. */
 static void set_comparison(json_t *j, const capture *c)
 {
-	double f_peak = c->fastest.peak, f_step = c->fastest.step;
+	double f_peak = c->found.fastest.peak, f_step = c->found.fastest.step;
 	json_t *f;
-	if (!c->has_fastest)
+	if (!c->found.has_fastest)
 		return;
 	f = json_object();
-	set_plan(f, &c->fastest);
+	set_plan(f, &c->found.fastest);
 	json_object_set_new(j, "fastest", f);
 	json_object_set_new(j, "memory_reduction", f_peak > 0 ?
-			    json_real(1 - c->best.peak / f_peak) :
+			    json_real(1 - c->found.best.peak / f_peak) :
 			    json_null());
 	json_object_set_new(j, "step_ratio", f_step > 0 ?
-			    json_real(c->best.step / f_step) :
+			    json_real(c->found.best.step / f_step) :
 			    json_null());
 }
 
@@ -312,7 +263,7 @@ static json_t *capture_json(const void *of)
 {
 	const capture *c = of;
 	json_t *j = json_object(), *peaks = json_array();
-	json_t *stages = stages_list(&c->best, peaks);
+	json_t *stages = stages_list(&c->found.best, peaks);
 	static const char *const names[] = { "makespan", "peak", "cost" };
 	json_object_set_new(j, "graph", json_string(c->t->name));
 	json_object_set_new(j, "algorithm", json_string("capture"));
@@ -320,19 +271,19 @@ static json_t *capture_json(const void *of)
 			    json_string(names[c->r.objective]));
 	json_object_set_new(j, "schedule",
 			    json_string(schedule_name(c->r.schedule)));
-	set_plan(j, &c->best);
+	set_plan(j, &c->found.best);
 	json_object_set_new(j, "peak_bytes", peaks);
 	json_object_set_new(j, "stages", stages);
-	json_object_set_new(j, "optimal", json_boolean(c->best.proven));
-	json_object_set_new(j, "seconds", json_real(c->seconds));
+	json_object_set_new(j, "optimal", json_boolean(c->found.best.proven));
+	json_object_set_new(j, "seconds", json_real(c->found.seconds));
 	set_comparison(j, c);
 	if (c->run->more->frontier) {
 		json_t *list = json_array();
-		for (int i = 0; i < c->frontier.n; i++) {
+		for (int i = 0; i < c->found.frontier.n; i++) {
 			json_t *f = json_object();
-			set_plan(f, &c->frontier.at[i]);
+			set_plan(f, &c->found.frontier.at[i]);
 			json_object_set_new(f, "stages", stages_list(
-				&c->frontier.at[i], NULL));
+				&c->found.frontier.at[i], NULL));
 			json_array_append_new(list, f);
 		}
 		json_object_set_new(j, "frontier", list);
@@ -352,7 +303,7 @@ static void plan_row(FILE *to, arena *a, const capture *c,
 		     const capture_plan *p)
 {
 	static const char *const often[] = { "no", "some", "yes" };
-	const capture_plan *f = &c->fastest;
+	const capture_plan *f = &c->found.fastest;
 	const char *batches = arena_printf(a, "%d x %s", p->micro_batches,
 					   span_of(a, p, SAMPLES));
 	fprintf(to, "%7d %8s %6s %6d %9s %7s %8s %s", p->devices,
@@ -360,13 +311,13 @@ static void plan_row(FILE *to, arena *a, const capture *c,
 		batches, often[least(p, RECOMPUTE) + most(p, RECOMPUTE)],
 		place_bytes_text(a, p->peak),
 		units_right(units_seconds(p->step), 8).text);
-	if (c->has_fastest && f->peak > 0)
+	if (c->found.has_fastest && f->peak > 0)
 		fprintf(to, " %5.1f %%", 100 * (p->peak / f->peak - 1));
-	else if (c->has_fastest)
+	else if (c->found.has_fastest)
 		fprintf(to, " %7s", "-");
-	if (c->has_fastest && f->step > 0)
+	if (c->found.has_fastest && f->step > 0)
 		fprintf(to, " %5.3f", p->step / f->step);
-	else if (c->has_fastest)
+	else if (c->found.has_fastest)
 		fprintf(to, " %5s", "-");
 	fprintf(to, "\n");
 }
@@ -392,25 +343,25 @@ static void capture_text(FILE *to, arena *a, const void *of)
 	fprintf(to, "%s, capture: %d layer%s, batch %d, %s\n", c->t->name,
 		c->t->n, c->t->n == 1 ? "" : "s", c->t->batch,
 		schedule_name(c->r.schedule));
-	if (c->has_fastest)
+	if (c->found.has_fastest)
 		fprintf(to,
 			"memory and step are compared with the fastest %splan "
 			"without recomputation\n",
 			c->r.uneven ? "even " : "");
-	if (!c->best.proven)
+	if (!c->found.best.proven)
 		fprintf(to,
 			"the skips allow more plans than were looked at: this "
 			"may not be the best\n");
 	fprintf(to,
 		"\ndevices replicas tensor stages   batches recomp.     peak"
 		"     step%s\n",
-		c->has_fastest ? "  memory  step" : "");
+		c->found.has_fastest ? "  memory  step" : "");
 	if (!c->run->more->frontier)
-		plan_row(to, a, c, &c->best);
-	for (int i = 0; i < c->frontier.n; i++)
-		plan_row(to, a, c, &c->frontier.at[i]);
+		plan_row(to, a, c, &c->found.best);
+	for (int i = 0; i < c->found.frontier.n; i++)
+		plan_row(to, a, c, &c->found.frontier.at[i]);
 	if (c->r.uneven && !c->run->more->frontier)
-		stages_text(to, a, &c->best);
+		stages_text(to, a, &c->found.best);
 }
 
 static cli_status plan_layers(const place_run *r, const json_t *table,
@@ -421,7 +372,8 @@ static cli_status plan_layers(const place_run *r, const json_t *table,
 	c->run = r;
 	if (!read_capture(c, table, &status))
 		return status;
-	if (!search(c))
+	if (!capture_find(r->d->arena, c->t, &c->r, r->more->frontier,
+			  &c->found))
 		return say_no_room(c);
 	*to = (place_found){ .of = c, .json = capture_json,
 			     .text = capture_text };

@@ -6,20 +6,12 @@
 
 #include <math.h>
 
-#include "base/clock.h"
 #include "base/text.h"
-#include "compiler/placement/chunks.h"
 #include "compiler/placement/placement_file.h"
 
 typedef struct chunks {
 	const stage_input *in;
-	chunk_problem p;
-	chunk_split best;
-	split_list frontier;
-	bool has_frontier; /* proven */
-	const pipeline_run *simulated;
-	const int *place;
-	double seconds; /* of the search */
+	mcap_chunks found;
 } chunks;
 
 static const char *plural(int n, const char *one, const char *many)
@@ -29,75 +21,43 @@ static const char *plural(int n, const char *one, const char *many)
 
 /* ---- where nothing fits ------------------------------------------------- */
 
-/* Says a remedy, if a split for it is found that fits. */
-static bool try_remedy(const chunks *c, stage_model m, int ndevices,
-		       const char *what)
-{
-	arena *own = arena_new();
-	const stage_input *in = c->in;
-	bool fits = false;
-	if ((int64_t)ndevices * m.chunks <= in->l->n &&
-	    !chunks_refused(own, in->l->n, ndevices, m.chunks)) {
-		chunk_problem p = chunk_problem_new(
-			own, layer_intervals(own, in->l, &m), ndevices,
-			m.chunks, m.micro_batches, in->cap);
-		chunk_split best;
-		fits = chunks_fit(own, &p, &best);
-		if (fits)
-			cli_failed(&in->run->d->program, "%s: %s are enough",
-				   what, place_bytes_text(own, best.s.peak));
-	}
-	arena_free(own);
-	return fits;
-}
-
 static void say_remedies(const chunks *c)
 {
-	arena *a = c->in->run->d->arena;
-	stage_model m = c->in->model;
-	int S = c->in->ndevices;
-	for (int k = 2 * S; (int64_t)k * m.chunks <= c->in->l->n; k *= 2)
-		if (m.micro_batches % k == 0 &&
-		    try_remedy(c, m, k, arena_printf(a, "%d devices", k)))
-			break;
-	m.recompute = true;
-	if (!c->in->model.recompute)
-		try_remedy(
-			c, m, S,
-			arena_printf(a, "with %s",
-				     job_option(c->in->run->d, "recompute")));
-	m = c->in->model;
-	while (m.micro_batches % (2 * S) == 0) {
-		m.micro_batches /= 2;
-		if (try_remedy(c, m, S,
-			       arena_printf(a, "%d micro-batch%s",
-					    m.micro_batches,
-					    plural(m.micro_batches, "", "es"))))
-			break;
+	const job *d = c->in->run->d;
+	arena *a = d->arena;
+	const remedies all = mcap_chunk_remedies(a, &c->in->r);
+	for (int i = 0; i < all.n; i++) {
+		const remedy *x = &all.at[i];
+		const char *what =
+			x->kind == REMEDY_DEVICES
+				? arena_printf(a, "%d devices", x->number)
+			: x->kind == REMEDY_RECOMPUTE
+				? arena_printf(a, "with %s",
+					       job_option(d, "recompute"))
+				: arena_printf(a, "%d micro-batch%s", x->number,
+					       plural(x->number, "", "es"));
+		cli_failed(&d->program, "%s: %s are enough", what,
+			   place_bytes_text(a, x->nbytes));
 	}
 }
 
 static cli_status say_no_room(const chunks *c)
 {
 	const cli_program *program = &c->in->run->d->program;
-	const split *s = &c->best.s;
-	int most = 0;
-	for (int d = 1; d < c->p.ndevices; d++)
-		if (chunk_memory(&c->p, s->first, d, c->p.chunks) >
-		    chunk_memory(&c->p, s->first, most, c->p.chunks))
-			most = d;
+	const chunk_split *best = &c->found.best;
+	const chunk_problem *p = &c->found.p;
 	cli_failed(program,
 		   "no %d chunks on %d device%s %s: at best, device "
 		   "%d needs %.0f bytes",
-		   chunk_stages(&c->p), c->p.ndevices,
-		   plural(c->p.ndevices, "", "s"),
-		   c->best.proven ? "fit" : "were found that fit", most,
-		   ceil(s->peak));
-	if (!c->best.proven)
+		   chunk_stages(p), p->ndevices, plural(p->ndevices, "", "s"),
+		   best->proven ? "fit" : "were found that fit",
+		   chunk_exceeding_device(p, best->s.first),
+		   ceil(best->s.peak));
+	if (!best->proven)
 		cli_failed(program,
 			   "that is not proven: that all need more "
 			   "than %.0f bytes is",
-			   floor(c->best.bound));
+			   floor(best->bound));
 	say_remedies(c);
 	return CLI_NO_PLAN;
 }
@@ -105,71 +65,26 @@ static cli_status say_no_room(const chunks *c)
 static cli_status say_too_few(const stage_input *in)
 {
 	cli_failed(&in->run->d->program, "%d layer%s cannot make %lld chunks",
-		   in->l->n, plural(in->l->n, "", "s"),
-		   (long long)in->ndevices * in->model.chunks);
+		   in->r.l->n, plural(in->r.l->n, "", "s"),
+		   (long long)in->r.ndevices * in->r.model.chunks);
 	return CLI_NO_PLAN;
-}
-
-/* ---- searching ---------------------------------------------------------- */
-
-static chunk_measure goal_of(const stage_input *in)
-{
-	return in->objective == PLACE_PEAK   ? CHUNKS_PEAK
-	       : in->objective == PLACE_LOAD ? CHUNKS_BOTTLENECK
-					     : CHUNKS_STEP;
-}
-
-static bool search(chunks *c)
-{
-	const stage_input *in = c->in;
-	arena *a = in->run->d->arena;
-	const stage_model *m = &in->model;
-	double begun = clock_seconds();
-	chunk_measure goal = goal_of(in);
-	c->p = chunk_problem_new(a, layer_intervals(a, in->l, m), in->ndevices,
-				 m->chunks, m->micro_batches, in->cap);
-	if (!chunks_best(a, &c->p, goal, &c->best))
-		return false;
-	if (in->run->more->frontier)
-		c->has_frontier =
-			c->best.all_proven &&
-			chunks_frontier(a, &c->p,
-					goal == CHUNKS_STEP ? CHUNKS_STEP
-							    : CHUNKS_BOTTLENECK,
-					&c->frontier);
-	c->seconds = clock_seconds() - begun;
-	return true;
 }
 
 /* ---- printing ----------------------------------------------------------- */
 
-/* The greatest number of micro-batches of a chunk, or of all of a device, with
- * chunk -1. */
-static int in_flight(const chunks *c, int s, int chunk)
-{
-	const chunk_counts *counts = &c->p.counts[s];
-	int V = c->p.chunks, most = 0;
-	for (int k = 0; k < counts->n; k++) {
-		int sum = 0;
-		for (int v = 0; v < V; v++)
-			if (chunk < 0 || v == chunk)
-				sum += counts->in_flight[k * V + v];
-		most = sum > most ? sum : most;
-	}
-	return most;
-}
-
 static json_t *chunk_list(const chunks *c)
 {
+	const mcap_chunks *f = &c->found;
 	json_t *list = json_array();
-	const intervals *t = c->p.of;
-	const int *first = c->best.s.first;
-	for (int q = 0; q < chunk_stages(&c->p); q++) {
+	const intervals *t = f->p.of;
+	const int *first = f->best.s.first;
+	for (int q = 0; q < chunk_stages(&f->p); q++) {
 		json_t *j = json_object();
 		size_t x = interval_at(first[q], first[q + 1]);
-		int n = in_flight(c, q % c->p.ndevices, q / c->p.ndevices);
+		int n = chunk_in_flight(&f->p, q % f->p.ndevices,
+					q / f->p.ndevices);
 		json_object_set_new(j, "device",
-				    json_integer(q % c->p.ndevices));
+				    json_integer(q % f->p.ndevices));
 		json_object_set_new(j, "nodes",
 				    json_integer(first[q + 1] - first[q]));
 		json_object_set_new(j, "peak_bytes",
@@ -183,48 +98,52 @@ static json_t *chunk_list(const chunks *c)
 
 static json_t *peaks(const chunks *c)
 {
+	const mcap_chunks *f = &c->found;
 	json_t *list = json_array();
-	for (int s = 0; s < c->p.ndevices; s++)
+	for (int s = 0; s < f->p.ndevices; s++)
 		json_array_append_new(
-			list, place_bytes(chunk_memory(&c->p, c->best.s.first,
-						       s, c->p.chunks)));
+			list, place_bytes(chunk_memory(&f->p, f->best.s.first,
+						       s, f->p.chunks)));
 	return list;
 }
 
 static void set_search(json_t *j, const chunks *c)
 {
-	chunk_measure goal = goal_of(c->in);
-	double bound = c->best.bound;
+	const mcap_chunks *f = &c->found;
+	chunk_measure goal = mcap_chunk_goal(&c->in->r);
+	double bound = f->best.bound;
 	json_object_set_new(j, "makespan_seconds",
-			    place_seconds((double)c->simulated->ns));
+			    place_seconds((double)f->simulated->ns));
 	json_object_set_new(j, "max_load_seconds",
-			    place_seconds(c->best.s.bottleneck));
+			    place_seconds(f->best.s.bottleneck));
 	json_object_set_new(j, "lower_bound_seconds",
 			    goal == CHUNKS_BOTTLENECK ? place_seconds(bound)
 						      : json_null());
 	json_object_set_new(j, "objective_bound",
 			    goal == CHUNKS_PEAK ? place_bytes(bound)
 						: place_seconds(bound));
-	json_object_set_new(j, "optimal", json_boolean(c->best.proven));
+	json_object_set_new(j, "optimal", json_boolean(f->best.proven));
 	json_object_set_new(j, "order", json_string("fixed"));
-	json_object_set_new(j, "seconds", json_real(c->seconds));
+	json_object_set_new(j, "seconds", json_real(f->seconds));
 	if (c->in->run->more->frontier)
 		json_object_set_new(j, "frontier",
-				    c->has_frontier
-					    ? stages_frontier_list(&c->frontier)
+				    f->has_frontier
+					    ? stages_frontier_list(&f->frontier)
 					    : json_null());
 }
 
 static json_t *chunks_json(const void *of)
 {
 	const chunks *c = of;
+	const mcap_chunks *f = &c->found;
 	json_t *j = stages_object(c->in);
-	json_object_set_new(j, "chunks", json_integer(c->p.chunks));
+	json_object_set_new(j, "chunks", json_integer(f->p.chunks));
 	json_object_set_new(j, "peak_bytes", peaks(c));
 	json_object_set_new(j, "stages", chunk_list(c));
-	stages_set_figures(j, &c->best.s);
+	stages_set_figures(j, &f->best.s);
 	set_search(j, c);
-	json_object_set_new(j, "placement", placement_list(c->in->g, c->place));
+	json_object_set_new(j, "placement",
+			    placement_list(c->in->r.g, f->place));
 	return j;
 }
 
@@ -232,10 +151,11 @@ static json_t *chunks_json(const void *of)
 static const char *proof(arena *a, const chunks *c, chunk_measure m,
 			 double value)
 {
-	double bound = c->best.bound;
-	if (m != goal_of(c->in))
+	const mcap_chunks *f = &c->found;
+	double bound = f->best.bound;
+	if (m != mcap_chunk_goal(&c->in->r))
 		return "";
-	if (c->best.proven)
+	if (f->best.proven)
 		return ", the least";
 	return arena_printf(a, ", not proven: %.1f %% above the bound, %s",
 			    bound > 0 ? 100 * (value / bound - 1) : 100.0,
@@ -246,19 +166,21 @@ static const char *proof(arena *a, const chunks *c, chunk_measure m,
 
 static void devices_text(FILE *to, arena *a, const chunks *c)
 {
-	const int *first = c->best.s.first;
+	const mcap_chunks *f = &c->found;
+	const int *first = f->best.s.first;
 	fprintf(to, "\n%6s  %9s  %12s  %15s  layers\n", "device", "in flight",
 		"peak", "time");
-	for (int s = 0; s < c->p.ndevices; s++) {
-		fprintf(to, "%6d  %9d  %12s  %s  ", s, in_flight(c, s, -1),
+	for (int s = 0; s < f->p.ndevices; s++) {
+		fprintf(to, "%6d  %9d  %12s  %s  ", s,
+			chunk_in_flight(&f->p, s, -1),
 			place_bytes_text(
-				a, chunk_memory(&c->p, first, s, c->p.chunks)),
-			units_right(units_seconds(chunk_time(&c->p, first, s,
-							     c->p.chunks) *
+				a, chunk_memory(&f->p, first, s, f->p.chunks)),
+			units_right(units_seconds(chunk_time(&f->p, first, s,
+							     f->p.chunks) *
 						  1e-9),
 				    15)
 				.text);
-		for (int q = s; q < chunk_stages(&c->p); q += c->p.ndevices)
+		for (int q = s; q < chunk_stages(&f->p); q += f->p.ndevices)
 			fprintf(to, "%s%d", q > s ? "+" : "",
 				first[q + 1] - first[q]);
 		fprintf(to, "\n");
@@ -268,20 +190,21 @@ static void devices_text(FILE *to, arena *a, const chunks *c)
 static void chunks_text(FILE *to, arena *a, const void *of)
 {
 	const chunks *c = of;
+	const mcap_chunks *f = &c->found;
 	const stage_input *in = c->in;
-	const split *s = &c->best.s;
-	int S = in->ndevices, M = in->model.micro_batches;
+	const split *s = &f->best.s;
+	int S = in->r.ndevices, M = in->r.model.micro_batches;
 	text_wrap(to,
 		  arena_printf(a,
 			       "%s in %d chunk%s on %d device%s, %s, %d "
 			       "micro-batch%s%s: "
 			       "%d layers in the order of the file",
-			       in->g->name, chunk_stages(&c->p),
-			       plural(chunk_stages(&c->p), "", "s"), S,
+			       in->r.g->name, chunk_stages(&f->p),
+			       plural(chunk_stages(&f->p), "", "s"), S,
 			       plural(S, "", "s"), in->run->more->schedule, M,
 			       plural(M, "", "es"),
-			       in->model.recompute ? ", recomputed" : "",
-			       in->l->n),
+			       in->r.model.recompute ? ", recomputed" : "",
+			       in->r.l->n),
 		  0, 4);
 	fprintf(to, "peak          %s%s\n", place_bytes_text(a, s->peak),
 		proof(a, c, CHUNKS_PEAK, s->peak));
@@ -291,10 +214,10 @@ static void chunks_text(FILE *to, arena *a, const void *of)
 	fprintf(to, "step          %s%s; simulated %s\n",
 		units_seconds(s->step * 1e-9).text,
 		proof(a, c, CHUNKS_STEP, s->step),
-		place_ns(c->simulated->ns).text);
+		place_ns(f->simulated->ns).text);
 	devices_text(to, a, c);
-	if (c->has_frontier)
-		stages_frontier_text(to, a, &c->frontier, "busiest device");
+	if (f->has_frontier)
+		stages_frontier_text(to, a, &f->frontier, "busiest device");
 	else if (in->run->more->frontier)
 		fprintf(to, "\nno frontier: not all of it can be proven\n");
 }
@@ -306,9 +229,9 @@ static void chunks_text(FILE *to, arena *a, const void *of)
 static bool is_possible(const stage_input *in, cli_status *status)
 {
 	const place_run *r = in->run;
-	int S = in->ndevices, M = in->model.micro_batches;
+	int S = in->r.ndevices, M = in->r.model.micro_batches;
 	const char *refused =
-		chunks_refused(r->d->arena, in->l->n, S, in->model.chunks);
+		chunks_refused(r->d->arena, in->r.l->n, S, in->r.model.chunks);
 	*status = CLI_OK;
 	if (r->more->predictor)
 		*status = cli_usage(&r->d->program,
@@ -321,7 +244,7 @@ static bool is_possible(const stage_input *in, cli_status *status)
 				    "%s takes a multiple of %d "
 				    "micro-batches, as many as devices, not %d",
 				    r->more->schedule, S, M);
-	else if ((int64_t)S * in->model.chunks > in->l->n)
+	else if ((int64_t)S * in->r.model.chunks > in->r.l->n)
 		*status = say_too_few(in);
 	else if (refused)
 		diag_error_in(r->d->sink, DIAG_SCHEDULE_TOO_LARGE, r->path,
@@ -334,28 +257,19 @@ static bool is_possible(const stage_input *in, cli_status *status)
 cli_status place_chunks(const stage_input *in, place_found *to)
 {
 	const place_run *r = in->run;
-	arena *a = r->d->arena;
-	chunks *c = ARENA_NEW(a, chunks);
+	chunks *c = ARENA_NEW(r->d->arena, chunks);
 	cli_status status;
-	const char *refused;
 	c->in = in;
 	if (!is_possible(in, &status))
 		return status;
-	if (!search(c))
+	if (!mcap_search_chunks(r->d->arena, &in->r, &c->found))
 		return say_no_room(c);
-	c->simulated = stages_simulate(a, in->l, &in->model, &c->best.s,
-				       chunk_stages(&c->p), &refused);
-	if (!c->simulated) {
+	if (!c->found.simulated) {
 		diag_error_in(r->d->sink, DIAG_SCHEDULE_TOO_LARGE, r->path,
-			      "%s", refused);
+			      "%s", c->found.refused);
 		return CLI_OK;
 	}
-	int *place = stages_placement(a, in->g, in->l, &c->best.s,
-				      chunk_stages(&c->p));
-	for (int v = 0; v < in->g->nops; v++)
-		place[v] %= in->ndevices;
-	c->place = place;
-	*to = (place_found){ c, chunks_json, chunks_text, in->g, place,
-			     in->ndevices, NULL };
+	*to = (place_found){ c, chunks_json, chunks_text, in->r.g,
+			     c->found.place, in->r.ndevices, NULL };
 	return CLI_OK;
 }

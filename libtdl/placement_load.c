@@ -7,22 +7,15 @@
 
 #include <inttypes.h>
 
-#include "base/clock.h"
 #include "base/text.h"
-#include "compiler/placement/load.h"
+#include "compiler/placement/load_search.h"
 #include "compiler/placement/placement_file.h"
-
-/* Moves that --any-split tries; about a second for each ten millions. */
-enum { MOVES = 40000000 };
 
 typedef struct load {
 	const place_run *run;
 	place_input in;
-	load_options o;
-	const load_result *best;
-	int64_t *loads, *peak; /* by device */
-	int64_t makespan;	/* ns; -1 if cores are used */
-	double seconds;
+	load_request r;
+	load_found found;
 } load;
 
 static bool usage(const place_run *r, cli_status *status)
@@ -63,7 +56,8 @@ static bool read_load(load *l, cli_status *status)
 			      LOAD_MAX_GROUPS, g->ncolours);
 		return false;
 	}
-	l->o = (load_options){
+	l->r = (load_request){ g, l->in.m, .any_split = r->more->any_split };
+	l->r.o = (load_options){
 		.accelerators = (int)r->o->devices,
 		.cores = (int)(r->more->cores >= 0 ? r->more->cores :
 			       g->cores > 0 ? g->cores : 0),
@@ -72,76 +66,42 @@ static bool read_load(load *l, cli_status *status)
 		.nbytes = l->in.load->resident,
 	};
 	if (!r->o->memory && g->memory_nbytes > 0)
-		l->o.memory_nbytes = g->memory_nbytes;
+		l->r.o.memory_nbytes = g->memory_nbytes;
 	return true;
 }
 
 static cli_status say_no_room(const load *l)
 {
-	arena *own = arena_new();
-	const cost_graph *g = l->in.file;
-	int64_t all = 0, most = 0;
-	int64_t *of = ARENA_ARRAY(own, int64_t, g->ncolours);
-	for (int v = 0; v < g->nops; v++) {
-		int64_t *c = &of[g->ops[v].colour];
-		*c += l->o.nbytes[v];
-		all += l->o.nbytes[v];
-		most = *c > most ? *c : most;
-	}
-	arena_free(own);
+	load_need need = load_needs(l->in.file, &l->r.o);
 	cli_failed(&l->run->d->program,
 		   "load found no split within %" PRId64 " bytes of each of %d "
 		   "accelerators: the operators keep %" PRId64 " bytes in all, "
-		   "those of the largest colour %" PRId64, l->o.memory_nbytes,
-		   l->o.accelerators, all, most);
+		   "those of the largest colour %" PRId64,
+		   l->r.o.memory_nbytes, l->r.o.accelerators, need.all,
+		   need.most);
 	return CLI_NO_PLAN;
-}
-
-static void search(load *l)
-{
-	arena *a = l->run->d->arena;
-	double begun = clock_seconds();
-	int n = l->o.accelerators + l->o.cores;
-	bool cores = false;
-	l->best = load_contiguous(a, l->in.file, &l->o);
-	if (l->run->more->any_split)
-		l->best = load_any(a, l->in.file, &l->o, l->best, MOVES);
-	l->seconds = clock_seconds() - begun;
-	if (!l->best)
-		return;
-	l->loads = load_of(a, l->in.file, &l->o, l->best->device);
-	l->peak = ARENA_ARRAY(a, int64_t, n);
-	for (int v = 0; v < l->in.file->nops; v++) {
-		cores |= l->best->device[v] >= l->o.accelerators;
-		l->peak[l->best->device[v]] += l->o.nbytes[v];
-	}
-	l->makespan = -1;
-	if (!cores) {
-		judge *j = judge_new(a, l->in.m);
-		l->makespan = judge_run(j, l->best->device,
-					INT64_MAX).makespan;
-	}
 }
 
 static json_t *load_json(const void *of)
 {
 	const load *l = of;
+	const load_found *f = &l->found;
 	json_t *j = json_object(), *peak = json_array(), *loads = json_array();
-	const load_result *b = l->best;
-	for (int d = 0; d < l->o.accelerators; d++)
-		json_array_append_new(peak, json_integer(l->peak[d]));
-	for (int d = 0; d < l->o.accelerators + l->o.cores; d++)
+	const load_result *b = f->best;
+	for (int d = 0; d < l->r.o.accelerators; d++)
+		json_array_append_new(peak, json_integer(f->peak[d]));
+	for (int d = 0; d < l->r.o.accelerators + l->r.o.cores; d++)
 		json_array_append_new(loads,
-				      place_seconds((double)l->loads[d]));
+				      place_seconds((double)f->loads[d]));
 	json_object_set_new(j, "graph", json_string(l->in.file->name));
 	json_object_set_new(j, "algorithm", json_string("load"));
 	json_object_set_new(j, "objective", json_string("load"));
 	json_object_set_new(j, "network",
 			    json_string(place_network(l->run->o)));
-	json_object_set_new(j, "devices", json_integer(l->o.accelerators));
-	json_object_set_new(j, "cores", json_integer(l->o.cores));
-	json_object_set_new(j, "makespan_seconds", l->makespan < 0 ?
-			    json_null() : place_seconds((double)l->makespan));
+	json_object_set_new(j, "devices", json_integer(l->r.o.accelerators));
+	json_object_set_new(j, "cores", json_integer(l->r.o.cores));
+	json_object_set_new(j, "makespan_seconds", f->makespan < 0 ?
+			    json_null() : place_seconds((double)f->makespan));
 	json_object_set_new(j, "max_load_seconds",
 			    place_seconds((double)b->ns));
 	json_object_set_new(j, "load_seconds", loads);
@@ -150,8 +110,8 @@ static json_t *load_json(const void *of)
 			    place_seconds((double)b->bound_ns));
 	json_object_set_new(j, "optimal", json_boolean(b->optimal));
 	json_object_set_new(j, "contiguous",
-			    json_boolean(!l->run->more->any_split));
-	json_object_set_new(j, "seconds", json_real(l->seconds));
+			    json_boolean(!l->r.any_split));
+	json_object_set_new(j, "seconds", json_real(f->seconds));
 	json_object_set_new(j, "placement",
 			    placement_list(l->in.file, b->device));
 	return j;
@@ -160,7 +120,8 @@ static json_t *load_json(const void *of)
 static void load_text(FILE *to, arena *a, const void *of)
 {
 	const load *l = of;
-	const load_result *b = l->best;
+	const load_found *f = &l->found;
+	const load_result *b = f->best;
 	const char *ideals = b->nideals <= 0 ? "" :
 		arena_printf(a, ", %d ideals", b->nideals);
 	text_wrap(to,
@@ -168,23 +129,24 @@ static void load_text(FILE *to, arena *a, const void *of)
 			       "%s on %d accelerator%s and %d core%s, load: %d "
 			       "operators, "
 			       "%d groups%s",
-			       l->in.file->name, l->o.accelerators,
-			       l->o.accelerators == 1 ? "" : "s", l->o.cores,
-			       l->o.cores == 1 ? "" : "s", l->in.file->nops,
+			       l->in.file->name, l->r.o.accelerators,
+			       l->r.o.accelerators == 1 ? "" : "s",
+			       l->r.o.cores,
+			       l->r.o.cores == 1 ? "" : "s", l->in.file->nops,
 			       b->ngroups, ideals),
 		  0, 4);
 	fprintf(to, "largest load %s; ", place_ns(b->ns).text);
-	if (b->optimal && !l->run->more->any_split)
+	if (b->optimal && !l->r.any_split)
 		fprintf(to, "the least of contiguous splits\n");
 	else if (b->optimal)
 		fprintf(to, "the least of all splits\n");
 	else
 		fprintf(to, "lower bound %s\n", place_ns(b->bound_ns).text);
 	fprintf(to, "\n%6s  %15s  %12s\n", "device", "load", "memory");
-	for (int d = 0; d < l->o.accelerators + l->o.cores; d++)
+	for (int d = 0; d < l->r.o.accelerators + l->r.o.cores; d++)
 		fprintf(to, "%6d  %s  %12s\n", d,
-			place_ns_right(l->loads[d], 15).text,
-			d < l->o.accelerators ? plan_bytes_text(a, l->peak[d])
+			place_ns_right(f->loads[d], 15).text,
+			d < l->r.o.accelerators ? plan_bytes_text(a, f->peak[d])
 					      : "core");
 }
 
@@ -195,10 +157,9 @@ cli_status place_load(const place_run *r, place_found *to)
 	l->run = r;
 	if (!read_load(l, &status))
 		return status;
-	search(l);
-	if (!l->best)
+	if (!load_search(r->d->arena, &l->r, &l->found))
 		return say_no_room(l);
 	*to = (place_found){ l, load_json, load_text, l->in.file,
-			     l->best->device, (int)r->o->devices, NULL };
+			     l->found.best->device, (int)r->o->devices, NULL };
 	return CLI_OK;
 }

@@ -177,11 +177,7 @@ static void plain_text(FILE *to, arena *a, const void *of)
 static cli_status say_no_room(const place_run *run, const plain *p)
 {
 	const machine *m = p->in.m;
-	int64_t all = 0, most = 0;
-	for (int v = 0; v < m->g->nops; v++) {
-		all += m->resident[v];
-		most = m->resident[v] > most ? m->resident[v] : most;
-	}
+	place_need need = placed_needs(m);
 	for (int i = 0; p->r.place && i < m->ndevices; i++)
 		if (p->r.peak[i] > m->limit[i]) {
 			cli_failed(&run->d->program, "%s: device %d needs %"
@@ -193,11 +189,12 @@ static cli_status say_no_room(const place_run *run, const plain *p)
 		   " bytes of each of %d device%s: the operators keep %" PRId64
 		   " bytes in all, the largest %" PRId64, run->algorithm,
 		   m->alike ? "" : "at most ", m->most_limit, m->ndevices,
-		   m->ndevices == 1 ? "" : "s", all, most);
+		   m->ndevices == 1 ? "" : "s", need.all, need.most);
 	return CLI_NO_PLAN;
 }
 
-static cli_status place_whole(const place_run *r, place_found *to)
+static cli_status place_whole(const place_run *r, const place_algorithm *by,
+			      place_found *to)
 {
 	arena *a = r->d->arena;
 	plain *p = ARENA_NEW(a, plain);
@@ -214,7 +211,7 @@ static cli_status place_whole(const place_run *r, place_found *to)
 	p->o = r->o;
 	if (!place_read(r->d, r->o, r->path, &p->in, &status))
 		return status;
-	p->r = place_searched(a, &p->in, r->o, r->algorithm);
+	p->r = placed_by(a, &p->in, by, r->o->colocation, r->o->seconds);
 	if (!p->r.place || !p->r.fits)
 		return say_no_room(r, p);
 	p->b = place_bound(p->in.m);
@@ -245,7 +242,7 @@ const char *place_algorithm_names(arena *a)
 	for (const place_algorithm *p = place_algorithms; p->name; p++)
 		all = arena_printf(a, "%s%s%s", all, *all ? ", " : "", p->name);
 	for (const special *p = specials; p->name; p++)
-		if (!place_is_algorithm(p->name))
+		if (!placed_algorithm(p->name))
 			all = arena_printf(a, "%s, %s", all, p->name);
 	return all;
 }
@@ -272,6 +269,7 @@ cli_status place_find(const place_run *r, place_found *to)
 	cli_status status = CLI_OK;
 	int chunks;
 	const special *s = specials;
+	const place_algorithm *by = placed_algorithm(r->algorithm);
 	while (s->name && strcmp(s->name, r->algorithm))
 		s++;
 	if (!place_schedule(r->more, &kind, &chunks))
@@ -282,8 +280,8 @@ cli_status place_find(const place_run *r, place_found *to)
 			     r->more->schedule);
 	else if (s->name)
 		return find_special(s, r, to);
-	else if (place_is_algorithm(r->algorithm))
-		return place_whole(r, to);
+	else if (by)
+		return place_whole(r, by, to);
 	else
 		place_refuse(r, &status, "there is no algorithm '%s'",
 			     r->algorithm);

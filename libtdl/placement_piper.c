@@ -64,16 +64,9 @@ static cli_status say_no_room(const piper *p)
 	cli_failed(&p->run->d->program, "no plan fits into %.0f bytes of each "
 		   "of %d device%s", p->r.memory, p->r.devices,
 		   p->r.devices == 1 ? "" : "s");
-	for (int k = 2; k <= 8; k *= 2) {
-		piper_request r = p->r;
-		piper_plan best;
-		r.memory *= k;
-		if (!piper_best(p->run->d->arena, p->t, &r, &best))
-			continue;
-		cli_failed(&p->run->d->program, "%.0f bytes would do",
-			   r.memory);
-		break;
-	}
+	double enough = piper_enough_memory(p->t, &p->r);
+	if (enough > 0)
+		cli_failed(&p->run->d->program, "%.0f bytes would do", enough);
 	return CLI_NO_PLAN;
 }
 

@@ -2,17 +2,13 @@
 #ifndef TDL_LIBTDL_PLACEMENT_STAGES_H
 #define TDL_LIBTDL_PLACEMENT_STAGES_H
 
+#include "compiler/placement/mcap.h"
 #include "libtdl/placement_more.h"
-#include "compiler/placement/stages.h"
 
 typedef struct stage_input {
 	const place_run *run;
-	const cost_graph *g;
-	const layer_chain *l;
-	stage_model model;
-	int ndevices;
-	double cap; /* bytes of a device; INFINITY */
-	place_objective objective;
+	mcap_request r;
+	place_objective objective; /* that of r */
 } stage_input;
 
 /* Interleaved schedules: several chunks of layers on each device. */

@@ -71,6 +71,30 @@ double chunk_time(const chunk_problem *p, const int *first, int s, int nchunks)
 	return ns;
 }
 
+int chunk_in_flight(const chunk_problem *p, int s, int chunk)
+{
+	const chunk_counts *counts = &p->counts[s];
+	int V = p->chunks, most = 0;
+	for (int k = 0; k < counts->n; k++) {
+		int sum = 0;
+		for (int v = 0; v < V; v++)
+			if (chunk < 0 || v == chunk)
+				sum += counts->in_flight[k * V + v];
+		most = sum > most ? sum : most;
+	}
+	return most;
+}
+
+int chunk_exceeding_device(const chunk_problem *p, const int *first)
+{
+	int most = 0;
+	for (int d = 1; d < p->ndevices; d++)
+		if (chunk_memory(p, first, d, p->chunks) >
+		    chunk_memory(p, first, most, p->chunks))
+			most = d;
+	return most;
+}
+
 void chunk_split_measure(const chunk_problem *p, split *s)
 {
 	double sum = 0;

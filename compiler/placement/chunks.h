@@ -65,6 +65,13 @@ double chunk_memory(const chunk_problem *p, const int *first, int s,
 /* The time of a micro-batch on device s with its first `nchunks' chunks. */
 double chunk_time(const chunk_problem *p, const int *first, int s, int nchunks);
 
+/* The greatest number of micro-batches of a chunk of device s in flight, or of
+ * all its chunks together, with chunk -1. */
+int chunk_in_flight(const chunk_problem *p, int s, int chunk);
+
+/* The device of greatest memory. */
+int chunk_exceeding_device(const chunk_problem *p, const int *first);
+
 /* Fills in peak, bottleneck and step of the split given by `first'. */
 void chunk_split_measure(const chunk_problem *p, split *s);
 

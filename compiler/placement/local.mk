@@ -21,6 +21,7 @@ noinst_LIBRARIES += %D%/libplacement.a
 	%D%/msct.c \
 	%D%/pack.c \
 	%D%/pardnn.c \
+	%D%/placed.c %D%/placed.h \
 	%D%/placement_file.c %D%/placement_file.h \
 	%D%/simple.c \
 	%D%/slice.c %D%/slice.h \
@@ -32,6 +33,7 @@ EXTRA_DIST += %D%/README.md
 # Stages and schedules; loads.
 %C%_libplacement_a_SOURCES += \
 	%D%/capture.c %D%/capture.h %D%/capture_more.h \
+	%D%/capture_find.c %D%/capture_find.h \
 	%D%/capture_uneven.c \
 	%D%/chunk_search.c \
 	%D%/chunks.c %D%/chunks.h \
@@ -42,9 +44,13 @@ EXTRA_DIST += %D%/README.md
 	%D%/load.c %D%/load.h \
 	%D%/load_any.c \
 	%D%/load_chain.c %D%/load_chain.h \
+	%D%/load_search.c %D%/load_search.h \
+	%D%/mcap.c %D%/mcap.h \
+	%D%/mcap_chunks.c \
 	%D%/pipedream.c %D%/pipedream.h \
 	%D%/piper.c %D%/piper.h \
 	%D%/piper_cost.c \
+	%D%/remedy.h \
 	%D%/schedule.c %D%/schedule.h \
 	%D%/schedule_zb.c \
 	%D%/split.c %D%/split.h \

@@ -219,3 +219,20 @@ const machine *machine_new(arena *a, diag_sink *s, const cost_graph *g,
 		m->loads = with_graph(a, s, g->file, r);
 	return m && m->loads ? m : NULL;
 }
+
+double machine_link_bandwidth(const machine_request *r)
+{
+	const topology *t = r->topology ? r->topology : topology_preset(0);
+	double least = INFINITY;
+	int64_t span = 1;
+	if (r->bandwidth > 0)
+		return r->bandwidth;
+	for (int i = t->nlevels; i-- > 0 && span <= r->ndevices;) {
+		const topology_level *l = &t->levels[i];
+		least = fmin(least, l->bandwidth);
+		span *= l->size ? l->size : r->ndevices;
+		if (span >= r->ndevices)
+			break;
+	}
+	return least;
+}

@@ -56,6 +56,10 @@ typedef struct machine {
 const machine *machine_new(arena *a, diag_sink *s, const cost_graph *g,
 			   const machine_request *r);
 
+/* Bytes/s of the links between neighbours: the ones that are given, or the
+ * least of the levels that the devices fill. */
+double machine_link_bandwidth(const machine_request *r);
+
 static inline int64_t machine_ns(const machine *m, int op, int device)
 {
 	return m->ns[m->speed_of[device]][op];

@@ -223,3 +223,18 @@ bool piper_best(arena *a, const degree_table *t, const piper_request *r,
 	arena_free(own);
 	return found;
 }
+
+double piper_enough_memory(const degree_table *t, const piper_request *r)
+{
+	for (int k = 2; k <= 8; k *= 2) {
+		arena *own = arena_new();
+		piper_request more = *r;
+		piper_plan best;
+		more.memory *= k;
+		bool fits = piper_best(own, t, &more, &best);
+		arena_free(own);
+		if (fits)
+			return more.memory;
+	}
+	return 0;
+}

@@ -56,6 +56,10 @@ typedef struct piper_plan {
 bool piper_best(arena *a, const degree_table *t, const piper_request *r,
 		piper_plan *best);
 
+/* Of twice, four and eight times the memory the least with which something
+ * fits; 0 where nothing does. */
+double piper_enough_memory(const degree_table *t, const piper_request *r);
+
 /* ---- stages' costs, piper_cost.c ----------------------------------------- */
 
 /* The most that replicas may add up to. */
