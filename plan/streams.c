@@ -53,24 +53,36 @@ static bool same_bytes(const plan *p, int x, int y)
 	       b->nbytes > 0;
 }
 
-/* Whether an instruction touches a buffer's place. */
-static bool touches(const plan *p, const plan_instr *in, int buffer)
+bool stream_writes(const plan *p, int i, int buffer)
 {
+	const plan_instr *in = &p->program[i];
+	return in->op != PLAN_SEND && same_bytes(p, in->to, buffer);
+}
+
+bool stream_touches(const plan *p, int i, int buffer)
+{
+	const plan_instr *in = &p->program[i];
 	if (same_bytes(p, in->to, buffer))
 		return true;
 	if (in->op != PLAN_RUN)
 		return plan_moves(in) && same_bytes(p, in->from, buffer);
 	const plan_node *n = &p->nodes[in->node];
-	for (int i = 0; i < p->kernels[n->kernel].kernel->ninputs; i++)
-		if (same_bytes(p, in->inputs[i], buffer))
+	for (int j = 0; j < p->kernels[n->kernel].kernel->ninputs; j++)
+		if (same_bytes(p, in->inputs[j], buffer))
 			return true;
 	return false;
 }
 
+/* Whether i uses what j writes. */
+static bool uses(const plan *p, int i, int j)
+{
+	const plan_instr *y = &p->program[j];
+	return y->op != PLAN_SEND && stream_touches(p, i, y->to);
+}
+
 static bool conflict(const plan *p, int i, int j)
 {
-	const plan_instr *x = &p->program[i], *y = &p->program[j];
-	return touches(p, x, y->to) || touches(p, y, x->to);
+	return uses(p, i, j) || uses(p, j, i);
 }
 
 /* ---- transfers --------------------------------------------------------- */
@@ -78,14 +90,17 @@ static bool conflict(const plan *p, int i, int j)
 typedef VEC(int) instructions;
 
 typedef struct streams {
-	arena *a;
+	arena *a, *tmp;
 	const plan *p;
+	int nqueues;
 	VEC(stream_step) steps;
+	VEC(int *) before; /* by step and queue: the last step there that has
+			      ended when it begins; -1 for none */
 	instructions bucket; /* transfers that were not handed over yet */
 	int64_t bytes;	     /* of them */
-	int last[STREAM_COUNT];	 /* the latest step on a queue, -1 for none */
-	int known[STREAM_COUNT]; /* the latest step on the other queue that
-				    this one has waited for */
+	int *last;   /* by queue: the latest step; -1 */
+	int **known; /* by queue and other queue: the latest step there that
+			has ended when a new one begins here */
 } streams;
 
 static bool conflicts_with(const plan *p, int instr, const int *others, int n)
@@ -96,31 +111,90 @@ static bool conflicts_with(const plan *p, int instr, const int *others, int n)
 	return false;
 }
 
-/* The latest step of the other queue that has to end before a step begins and
- * that its queue has not waited for. */
-static int step_before(const streams *x, const stream_step *t)
+/* The queues other than t's that have steps of which t's does not know that
+ * they have ended. */
+static int open_queues(const streams *x, const stream_step *t, bool *is_open)
 {
-	for (int j = x->last[!t->on]; j > x->known[t->on]; j--) {
-		const stream_step *u = &x->steps.at[j];
-		for (int i = 0; u->on != t->on && i < t->ninstrs; i++)
-			if (conflicts_with(x->p, t->instrs[i], u->instrs,
-					   u->ninstrs))
-				return j;
+	int n = 0;
+	for (int q = 0; q < x->nqueues; q++) {
+		is_open[q] = q != t->on && x->last[q] > x->known[t->on][q];
+		n += is_open[q];
 	}
-	return -1;
+	return n;
 }
 
-static void hand_over(streams *x, stream_id on, const int *instrs, int n)
+/* The latest step of each other queue that has to end before a step begins and
+ * that is not known to have ended; -1. */
+static void steps_before(const streams *x, const stream_step *t, int *found)
+{
+	bool *is_open = ARENA_ARRAY(x->tmp, bool, x->nqueues);
+	int n = open_queues(x, t, is_open);
+	for (int q = 0; q < x->nqueues; q++)
+		found[q] = -1;
+	for (int j = x->steps.n - 1; n > 0 && j >= 0; j--) {
+		const stream_step *u = &x->steps.at[j];
+		if (!is_open[u->on])
+			continue;
+		bool known = j <= x->known[t->on][u->on];
+		bool waits = false;
+		for (int i = 0; !known && i < t->ninstrs; i++)
+			waits |= conflicts_with(x->p, t->instrs[i], u->instrs,
+						u->ninstrs);
+		if (waits)
+			found[u->on] = j;
+		if (waits || known) {
+			is_open[u->on] = false;
+			n--;
+		}
+	}
+}
+
+/* Whether one of the other steps that are waited for ends after step j does. */
+static bool is_implied(const streams *x, const int *found, int j)
+{
+	int on = x->steps.at[j].on;
+	for (int q = 0; q < x->nqueues; q++)
+		if (found[q] >= 0 && found[q] != j &&
+		    x->before.at[found[q]][on] >= j)
+			return true;
+	return false;
+}
+
+/* A queue that has waited for step j knows of all that ended before it. */
+static void learn(streams *x, int on, int j)
+{
+	int *known = x->known[on];
+	for (int q = 0; q < x->nqueues; q++)
+		if (x->before.at[j][q] > known[q])
+			known[q] = x->before.at[j][q];
+	if (j > known[x->steps.at[j].on])
+		known[x->steps.at[j].on] = j;
+}
+
+static void set_waits(streams *x, stream_step *t)
+{
+	int *found = ARENA_ARRAY(x->tmp, int, x->nqueues);
+	int *after = ARENA_ARRAY(x->tmp, int, x->nqueues);
+	steps_before(x, t, found);
+	for (int q = 0; q < x->nqueues; q++)
+		if (found[q] >= 0 && !is_implied(x, found, found[q]))
+			after[t->nafter++] = found[q];
+	t->after = ARENA_COPY(x->a, after, t->nafter);
+	for (int i = 0; i < t->nafter; i++) {
+		x->steps.at[after[i]].marks = true;
+		learn(x, t->on, after[i]);
+	}
+}
+
+static void hand_over(streams *x, int on, const int *instrs, int n)
 {
 	stream_step t = { .on = on, .ninstrs = n };
 	t.instrs = ARENA_COPY(x->a, instrs, n);
-	t.after = step_before(x, &t);
-	if (t.after >= 0) {
-		x->steps.at[t.after].marks = true;
-		x->known[on] = t.after;
-	}
+	set_waits(x, &t);
 	x->last[on] = x->steps.n;
 	vec_push(x->a, &x->steps, t);
+	vec_push(x->tmp, &x->before,
+		 ARENA_COPY(x->tmp, x->known[on], x->nqueues));
 }
 
 static void close_bucket(streams *x)
@@ -166,22 +240,66 @@ static void add_transfers(streams *x, int first, int n)
 		close_bucket(x);
 }
 
-stream_schedule plan_streams(arena *a, const plan *p)
+int stream_unit_end(const plan *p, int i)
 {
-	streams x = { .a = a, .p = p, .last = { -1, -1 }, .known = { -1, -1 } };
-	for (int i = 0; i < p->ninstrs; i++) {
-		if (p->program[i].op == PLAN_RUN || stream_is_local(p, i)) {
-			if (conflicts_with(p, i, x.bucket.at, x.bucket.n))
-				close_bucket(&x);
-			hand_over(&x, STREAM_COMPUTE, &i, 1);
-		} else {
-			int n = plan_bucket_end(p, i) - i;
-			if (n == 1 && stream_spread(p, i) >= 0)
-				n = 2;
-			add_transfers(&x, i, n);
-			i += n - 1;
-		}
+	if (!plan_moves(&p->program[i]) || stream_is_local(p, i))
+		return i + 1;
+	int end = plan_bucket_end(p, i);
+	return end == i + 1 && stream_spread(p, i) >= 0 ? end + 1 : end;
+}
+
+/* Hands over what begins with instruction i. */
+static void add(streams *x, const stream_order *o, int i, int end)
+{
+	const plan_instr *in = &x->p->program[i];
+	if (plan_moves(in) && !stream_is_local(x->p, i)) {
+		add_transfers(x, i, end - i);
+		return;
+	}
+	bool message = in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+	if (conflicts_with(x->p, i, x->bucket.at, x->bucket.n))
+		close_bucket(x);
+	hand_over(x, message ? STREAM_COUNT + o->links[in->channel]
+			     : STREAM_COMPUTE, &i, 1);
+}
+
+static streams streams_new(arena *a, const plan *p, int nqueues)
+{
+	streams x = { .a = a, .tmp = arena_new(), .p = p, .nqueues = nqueues };
+	x.last = ARENA_ARRAY(x.tmp, int, nqueues);
+	x.known = ARENA_ARRAY(x.tmp, int *, nqueues);
+	for (int q = 0; q < nqueues; q++) {
+		x.last[q] = -1;
+		x.known[q] = ARENA_ARRAY(x.tmp, int, nqueues);
+		for (int r = 0; r < nqueues; r++)
+			x.known[q][r] = -1;
+	}
+	return x;
+}
+
+stream_schedule plan_streams_in(arena *a, const plan *p, const stream_order *o)
+{
+	streams x = streams_new(a, p, STREAM_COUNT + o->nlinks);
+	bool *done = ARENA_ARRAY(x.tmp, bool, p->ninstrs);
+	for (int k = 0; k < o->n; k++) {
+		int i = o->instrs[k];
+		if (done[i])
+			continue;
+		int end = stream_unit_end(p, i);
+		for (int j = i; j < end; j++)
+			done[j] = true;
+		add(&x, o, i, end);
 	}
 	close_bucket(&x);
-	return (stream_schedule){ x.steps.n, x.steps.at };
+	arena_free(x.tmp);
+	return (stream_schedule){ x.nqueues, x.steps.n, x.steps.at };
+}
+
+stream_schedule plan_streams(arena *a, const plan *p)
+{
+	int *instrs = ARENA_ARRAY(a, int, p->ninstrs);
+	for (int i = 0; i < p->ninstrs; i++)
+		instrs[i] = i;
+	const stream_order o = { .n = p->ninstrs, .instrs = instrs };
+	return plan_streams_in(a, p, &o);
 }

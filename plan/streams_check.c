@@ -14,11 +14,13 @@ typedef VEC(access) accesses;
 
 typedef struct replay {
 	const plan *p;
+	const stream_order *o;
 	const stream_schedule *s;
 	accesses *of; /* by instruction */
+	int *place;   /* by instruction: its number in the order */
 	int *step;    /* by instruction; -1: in none so far */
-	int *ended;   /* by step: the last step of the other queue that has
-			 ended when it begins, -1 for none */
+	int **ended;  /* by step and queue: the last step there that has ended
+			 when it begins, -1 for none */
 } replay;
 
 static bool fault(stream_fault *f, stream_fault_kind kind, int i, int j)
@@ -38,7 +40,7 @@ static void note_access(arena *a, const plan *p, accesses *to, int buffer,
 static void note_accesses(arena *a, const plan *p, int instr, accesses *to)
 {
 	const plan_instr *in = &p->program[instr];
-	note_access(a, p, to, in->to, true);
+	note_access(a, p, to, in->to, in->op != PLAN_SEND);
 	if (plan_moves(in))
 		note_access(a, p, to, in->from, false);
 	if (in->op != PLAN_RUN)
@@ -77,35 +79,78 @@ static bool place_instructions(replay *r, stream_fault *f)
 	return true;
 }
 
-/* Runs the queues: a step has ended when another begins if the other's queue
- * has waited for it, directly or through a step that waited for it. */
-static bool run_queues(replay *r, stream_fault *f)
+/* A message is alone on the queue of its link, and nothing else is there. */
+static bool check_queues(const replay *r, stream_fault *f)
 {
-	int ended[STREAM_COUNT] = { -1, -1 };
 	for (int t = 0; t < r->s->nsteps; t++) {
 		const stream_step *x = &r->s->steps[t];
-		if (x->after >= 0) {
-			if (x->after >= t ||
-			    r->s->steps[x->after].on == x->on ||
-			    !r->s->steps[x->after].marks)
-				return fault(f, STREAM_BAD_WAIT, x->instrs[0],
-					     x->instrs[0]);
-			if (x->after > ended[x->on])
-				ended[x->on] = x->after;
-		}
-		r->ended[t] = ended[x->on];
+		int i = x->instrs[0], on = STREAM_COMPUTE;
+		const plan_instr *in = &r->p->program[i];
+		bool message = in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+		if (message)
+			on = STREAM_COUNT + r->o->links[in->channel];
+		if (x->on < 0 || x->on >= r->s->nqueues ||
+		    (message && (x->on != on || x->ninstrs != 1)) ||
+		    (!message && x->on >= STREAM_COUNT))
+			return fault(f, STREAM_BAD_QUEUE, i, i);
 	}
 	return true;
 }
 
-/* Checks a step against those of the other queue that may run at the same
+/* When step t has ended, so has all that had when it began, and all up to it on
+ * its own queue. */
+static void add_ended(const replay *r, int t, int *ended)
+{
+	for (int q = 0; q < r->s->nqueues; q++)
+		if (r->ended[t][q] > ended[q])
+			ended[q] = r->ended[t][q];
+	if (t > ended[r->s->steps[t].on])
+		ended[r->s->steps[t].on] = t;
+}
+
+static bool is_bad_wait(const replay *r, int t, int after)
+{
+	const stream_step *x = &r->s->steps[t];
+	return after < 0 || after >= t || r->s->steps[after].on == x->on ||
+	       !r->s->steps[after].marks;
+}
+
+/* Runs the queues: a step has ended when another begins if that one's queue has
+ * waited for it, directly or through a step that waited for it. */
+static bool run_queues(arena *a, replay *r, stream_fault *f)
+{
+	int nqueues = r->s->nqueues;
+	int *before = ARENA_ARRAY(a, int, nqueues); /* the step there; -1 */
+	for (int q = 0; q < nqueues; q++)
+		before[q] = -1;
+	for (int t = 0; t < r->s->nsteps; t++) {
+		const stream_step *x = &r->s->steps[t];
+		r->ended[t] = ARENA_ARRAY(a, int, nqueues);
+		for (int q = 0; q < nqueues; q++)
+			r->ended[t][q] = -1;
+		if (before[x->on] >= 0)
+			add_ended(r, before[x->on], r->ended[t]);
+		for (int i = 0; i < x->nafter; i++) {
+			if (is_bad_wait(r, t, x->after[i]))
+				return fault(f, STREAM_BAD_WAIT, x->instrs[0],
+					     x->instrs[0]);
+			add_ended(r, x->after[i], r->ended[t]);
+		}
+		before[x->on] = t;
+	}
+	return true;
+}
+
+/* Checks a step against those of other queues that may run at the same
  * time. */
 static bool check_beside(const replay *r, int t, stream_fault *f)
 {
 	const stream_step *x = &r->s->steps[t];
-	for (int u = r->ended[t] + 1; u < t; u++) {
+	for (int u = 0; u < t; u++) {
 		const stream_step *y = &r->s->steps[u];
-		for (int k = 0; y->on != x->on && k < x->ninstrs; k++)
+		if (y->on == x->on || u <= r->ended[t][y->on])
+			continue;
+		for (int k = 0; k < x->ninstrs; k++)
 			for (int l = 0; l < y->ninstrs; l++)
 				if (race(r, x->instrs[k], y->instrs[l]))
 					return fault(f, STREAM_UNORDERED,
@@ -129,37 +174,57 @@ static bool check_bucket(const replay *r, int t, stream_fault *f)
 	return true;
 }
 
-/* An instruction that is enqueued after later ones of the program must not
- * conflict with them. */
+/* An instruction that is enqueued after others must not conflict with those of
+ * them that come behind it in the order. */
 static bool check_order(const replay *r, stream_fault *f)
 {
-	int last = -1; /* the last instruction of the program so far */
+	int last = -1; /* the last place so far */
 	for (int t = 0; t < r->s->nsteps; t++) {
 		const stream_step *x = &r->s->steps[t];
+		for (int k = 0; k < x->ninstrs; k++) {
+			int i = x->instrs[k];
+			for (int n = r->place[i] + 1; n <= last; n++) {
+				int j = r->o->instrs[n];
+				if (r->step[j] < t && race(r, i, j))
+					return fault(f, STREAM_REVERSED, i, j);
+			}
+		}
 		for (int k = 0; k < x->ninstrs; k++)
-			for (int j = x->instrs[k] + 1; j <= last; j++)
-				if (r->step[j] < t && race(r, x->instrs[k], j))
-					return fault(f, STREAM_REVERSED,
-						     x->instrs[k], j);
-		for (int k = 0; k < x->ninstrs; k++)
-			last = x->instrs[k] > last ? x->instrs[k] : last;
+			if (r->place[x->instrs[k]] > last)
+				last = r->place[x->instrs[k]];
 	}
 	return true;
+}
+
+bool streams_check_in(const plan *p, const stream_order *o,
+		      const stream_schedule *s, stream_fault *f)
+{
+	arena *a = arena_new();
+	replay r = { .p = p, .o = o, .s = s };
+	r.of = arena_calloc(a, (size_t)p->ninstrs + 1, sizeof(accesses));
+	r.step = ARENA_ARRAY(a, int, p->ninstrs);
+	r.place = ARENA_ARRAY(a, int, p->ninstrs);
+	r.ended = ARENA_ARRAY(a, int *, s->nsteps);
+	for (int i = 0; i < p->ninstrs; i++)
+		note_accesses(a, p, i, &r.of[i]);
+	for (int n = 0; n < o->n; n++)
+		r.place[o->instrs[n]] = n;
+	bool good = place_instructions(&r, f) && check_queues(&r, f) &&
+		    run_queues(a, &r, f) && check_order(&r, f);
+	for (int t = 0; good && t < s->nsteps; t++)
+		good = check_beside(&r, t, f) && check_bucket(&r, t, f);
+	arena_free(a);
+	return good;
 }
 
 bool streams_check(const plan *p, const stream_schedule *s, stream_fault *f)
 {
 	arena *a = arena_new();
-	replay r = { p, s, arena_calloc(a, (size_t)p->ninstrs + 1,
-					sizeof(accesses)) };
-	r.step = ARENA_ARRAY(a, int, p->ninstrs);
-	r.ended = ARENA_ARRAY(a, int, s->nsteps);
+	int *instrs = ARENA_ARRAY(a, int, p->ninstrs);
 	for (int i = 0; i < p->ninstrs; i++)
-		note_accesses(a, p, i, &r.of[i]);
-	bool good = place_instructions(&r, f) && run_queues(&r, f) &&
-		    check_order(&r, f);
-	for (int t = 0; good && t < s->nsteps; t++)
-		good = check_beside(&r, t, f) && check_bucket(&r, t, f);
+		instrs[i] = i;
+	const stream_order o = { .n = p->ninstrs, .instrs = instrs };
+	bool good = streams_check_in(p, &o, s, f);
 	arena_free(a);
 	return good;
 }

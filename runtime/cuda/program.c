@@ -116,7 +116,7 @@ static bool waits_for_nobody(const program *x, int instr)
 		return true;
 	for (int i = 0; i < x->schedule.nsteps; i++)
 		if (x->schedule.steps[i].instrs[0] == instr)
-			return x->schedule.steps[i].after < 0;
+			return x->schedule.steps[i].nafter == 0;
 	return true;
 }
 

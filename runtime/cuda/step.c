@@ -85,7 +85,7 @@ static bool run_transfers(program *x, int step, bool watched, failure *f)
  * for it, or it for a step, does so on all of them. */
 static bool wait_before(program *x, const stream_step *t, failure *f)
 {
-	if (!program_has_two_queues(x) || t->after < 0)
+	if (!program_has_two_queues(x) || t->nafter == 0)
 		return true;
 	for (int g = 0; g < x->c->ngpus; g++) {
 		CUstream s = program_queue(x, program_station(x, t, g));
@@ -93,7 +93,7 @@ static bool wait_before(program *x, const stream_step *t, failure *f)
 			return false;
 		for (int h = 0; h < x->c->ngpus; h++)
 			if (!CUDA_CALL(&x->c->api, f, cuStreamWaitEvent, s,
-				       *program_done(x, t->after, h), 0))
+				       *program_done(x, *t->after, h), 0))
 				return false;
 	}
 	return true;

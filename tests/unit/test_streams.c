@@ -47,7 +47,7 @@ START_TEST(schedules_are_right)
 			const stream_step *x = &s.steps[t];
 			transfers += x->on == STREAM_COMMUNICATION;
 			shared += x->ninstrs > 1;
-			waits += x->after >= 0;
+			waits += x->nafter;
 		}
 	}
 	/* The campaign has enough cases of both kinds. */
@@ -65,15 +65,14 @@ START_TEST(missing_waits_are_found)
 		plan *p = some_plan(seed);
 		stream_schedule s = plan_streams(mem, p);
 		for (int t = 0; t < s.nsteps; t++) {
-			int after = s.steps[t].after;
 			stream_fault f;
-			if (after < 0)
+			if (s.steps[t].nafter == 0)
 				continue;
-			s.steps[t].after = -1;
+			s.steps[t].nafter = 0;
 			ck_assert(!streams_check(p, &s, &f));
 			ck_assert_int_eq(f.kind, STREAM_UNORDERED);
 			ck_assert_int_lt(f.first, f.second);
-			s.steps[t].after = after;
+			s.steps[t].nafter = 1;
 			planted++;
 		}
 		expect_right(p, &s, seed);
@@ -89,7 +88,7 @@ static int first_wait(plan **p, stream_schedule *s)
 		*p = some_plan(seed);
 		*s = plan_streams(mem, *p);
 		for (int t = 0; t < s->nsteps; t++)
-			if (s->steps[t].after >= 0)
+			if (s->steps[t].nafter > 0)
 				return t;
 	}
 	ck_abort_msg("no plan has a wait");
@@ -101,14 +100,14 @@ START_TEST(other_faults_are_found)
 	stream_fault f;
 	plan *p;
 	int t = first_wait(&p, &s);
-	stream_step *x = &s.steps[t], kept = *x, *y = &s.steps[x->after];
+	stream_step *x = &s.steps[t], kept = *x, *y = &s.steps[*x->after];
 
 	y->marks = false;
 	ck_assert(!streams_check(p, &s, &f));
 	ck_assert_int_eq(f.kind, STREAM_BAD_WAIT);
 	y->marks = true;
 
-	x->after = t;
+	x->after = &t;
 	ck_assert(!streams_check(p, &s, &f));
 	ck_assert_int_eq(f.kind, STREAM_BAD_WAIT);
 	*x = kept;
@@ -121,7 +120,7 @@ START_TEST(other_faults_are_found)
 	/* The two steps change places. */
 	*x = *y;
 	*y = kept;
-	x->after = y->after = -1;
+	x->nafter = y->nafter = 0;
 	ck_assert(!streams_check(p, &s, &f));
 	ck_assert(f.kind == STREAM_REVERSED || f.kind == STREAM_BAD_WAIT);
 	kept = *y;
