@@ -3,7 +3,7 @@
 #ifndef TDL_LIBTDL_PLACEMENT_MORE_H
 #define TDL_LIBTDL_PLACEMENT_MORE_H
 
-#include "compiler/placement/schedule.h"
+#include "compiler/cost/schedule.h"
 #include "libtdl/placement.h"
 
 typedef enum place_objective {

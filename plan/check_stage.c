@@ -134,9 +134,7 @@ static void note_task(turn_counts *t, int g)
 	}
 }
 
-/* The most turns that are under way at one time between segments i and j >= i,
- * [i * nsegments + j], or 0 where j is to run for a turn before i has. */
-static int *turns_between(arena *tmp, const plan_stage *s)
+int *plan_turns_between(arena *tmp, const plan_stage *s)
 {
 	int n = s->nsegments, pairs = n * n;
 	turn_counts t = { n, ARENA_ARRAY(tmp, int, n),
@@ -211,7 +209,7 @@ bool stage_check_slots(plan_checker *c, arena *tmp)
 		x.by[b] = (usage){ -1, -1, false };
 	for (; x.segment < s->nsegments; x.segment++)
 		note_segment(&x, &s->segments[x.segment]);
-	const int *between = turns_between(tmp, s);
+	const int *between = plan_turns_between(tmp, s);
 	const bool *carried = find_carried(tmp, p);
 	c->table = "buffers";
 	for (c->row = 0; c->row < p->nbuffers; c->row++)

@@ -87,7 +87,7 @@ bool pipeline_check(const plan_pipeline *p, diag_sink *s, const char *path);
 
 /* Whether the stages, each going through its program in the order of its
  * schedule, all come to the end.  If not, *stage and *instr are a wait that
- * never ends. */
+ * never ends; one to write where a message was sent, if there is one. */
 bool pipeline_ends(const plan_pipeline *p, int *stage, int *instr);
 
 #endif

@@ -161,6 +161,13 @@ static bool advance(waits *w, int s, bool *moved)
 	return true;
 }
 
+/* Whether a stage waits to write. */
+static bool is_to_write(const waits *w, int s)
+{
+	const stage_events *x = &w->stages[s];
+	return x->events.at[x->at].kind == EVENT_WRITE;
+}
+
 static bool run_all(waits *w, int *stage, int *instr)
 {
 	for (bool moved = true; moved;) {
@@ -168,7 +175,9 @@ static bool run_all(waits *w, int *stage, int *instr)
 		moved = false;
 		for (int s = 0; s < w->p->nstages; s++) {
 			stage_events *x = &w->stages[s];
-			if (advance(w, s, &moved) || *stage >= 0)
+			if (advance(w, s, &moved) ||
+			    (*stage >= 0 && (is_to_write(w, *stage) ||
+					     !is_to_write(w, s))))
 				continue;
 			*stage = s;
 			*instr = x->events.at[x->at].instr;

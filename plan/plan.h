@@ -197,6 +197,11 @@ typedef struct plan_stage {
 	const plan_tasks *runs;
 } plan_stage;
 
+/* By segments i and j >= i, [i * nsegments + j], in tmp: the most turns that
+ * are under way at one time, begun in i and not ended in j; 0 where j is to run
+ * for a turn before i has. */
+int *plan_turns_between(arena *tmp, const plan_stage *s);
+
 /* Workers run the program in step as far as transfers tie them: a piece is read
  * once its owner has written it, and the place of a transfer's source is
  * written again only when all have read it.

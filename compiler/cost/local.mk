@@ -17,6 +17,8 @@ noinst_LIBRARIES += %D%/libcost.a
 	%D%/program_bounds_memory.c \
 	%D%/program_bounds_time.c \
 	%D%/rules.c %D%/rules.h \
+	%D%/schedule.c %D%/schedule.h \
+	%D%/schedule_zb.c \
 	%D%/separable.c %D%/separable.h \
 	%D%/step_time.c %D%/step_time.h \
 	%D%/time_model.c %D%/time_model.h \

@@ -2,22 +2,19 @@
 
 #include "compiler/lower/pipeline.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/intern.h"
 #include "compiler/lower/stage_program.h"
 
-const char *pipeline_order_name(pipeline_order o)
-{
-	return o == ORDER_GPIPE ? "gpipe" : "1f1b";
-}
-
 typedef struct piper {
 	arena *a, *tmp;
 	const stage_homes *h;
 	const lower_options *o;
-	pipeline_order order;
+	const pipeline *schedule;
+	const step_list *lists; /* by stage */
 	diag_sink *sink;
 	plan_pipeline *p;
 	VEC(plan_channel) channels;
@@ -178,13 +175,49 @@ static bool make_stage(piper *x, int nth, const lower_stage *of)
 		strmap_put(names, p->tensors[t].name, &p->tensors[t]);
 	set_ends(x, p, nth, names);
 	stage_message *m = find_messages(x, p, nth, names, &n);
-	stage_program(x->a, p, x->h, nth, x->order, m, n);
-	plan_place(p);
+	stage_program(x->a, p, x->h, nth, &x->lists[nth], m, n);
 	for (int i = 0; i < n; i++) {
 		plan_channel *c = &x->channels.at[m[i].channel];
 		*(m[i].sends ? &c->source : &c->target) = m[i].tensor;
 	}
-	return lowering_check(p, x->sink);
+	return true;
+}
+
+/* ---- slots of messages ------------------------------------------------- */
+
+/* A stage's buffer that was given more slots than its own stage needs, so that
+ * others do not wait for each other. */
+typedef struct widened {
+	int stage, buffer;
+} widened;
+
+static int *slots_of(const plan_pipeline *p, widened b)
+{
+	return &p->stages[b.stage].buffers[b.buffer].slots;
+}
+
+/* While stages wait for each other, a message that one waits to write gets a
+ * slot more.  In the end none has one that is not needed. */
+static void widen_messages(piper *x)
+{
+	plan_pipeline *p = x->p;
+	VEC(widened) all = { 0 };
+	widened b;
+	int instr;
+	while (!pipeline_ends(p, &b.stage, &instr)) {
+		b.buffer = p->stages[b.stage].program[instr].to;
+		int *slots = slots_of(p, b);
+		if (p->stages[b.stage].program[instr].op == PLAN_RECEIVE ||
+		    *slots == 0 || *slots > p->stages[b.stage].loop.turns)
+			return; /* it is refused */
+		++*slots;
+		vec_push(x->tmp, &all, b);
+	}
+	for (int i = 0; i < all.n; i++) {
+		--*slots_of(p, all.at[i]);
+		if (!pipeline_ends(p, &b.stage, &instr))
+			++*slots_of(p, all.at[i]);
+	}
 }
 
 /* ---- what stages share ------------------------------------------------- */
@@ -252,6 +285,12 @@ static bool make(piper *x, const lower_stage *stages)
 			return false;
 	p->channels = x->channels.at;
 	p->nchannels = x->channels.n;
+	widen_messages(x);
+	for (int s = 0; s < p->nstages; s++) {
+		plan_place(&p->stages[s]);
+		if (!lowering_check(&p->stages[s], x->sink))
+			return false;
+	}
 	name_received(x);
 	share_kernels(x);
 	set_names(x);
@@ -263,16 +302,29 @@ static bool make(piper *x, const lower_stage *stages)
 	return pipeline_check(p, x->sink, p->model);
 }
 
+static const char *name_of(arena *a, const pipeline *schedule)
+{
+	const char *name = schedule_name(schedule->kind);
+	return schedule->chunks == 1 ? name
+				     : arena_printf(a, "%s:%d", name,
+						    schedule->chunks);
+}
+
 plan_pipeline *lower_pipeline(arena *a, const stage_homes *h,
-			      const lower_stage *stages, pipeline_order order,
-			      const lower_options *o, diag_sink *s)
+			      const lower_stage *stages,
+			      const pipeline *schedule, const lower_options *o,
+			      diag_sink *s)
 {
 	piper x = { .a = a, .tmp = arena_new(), .h = h, .o = o,
-		    .order = order, .sink = s };
+		    .schedule = schedule, .sink = s };
+	assert(schedule->ndevices == h->d->nstages &&
+	       schedule->chunks == h->d->nchunks &&
+	       schedule->micro_batches == h->g->turns->turns);
+	x.lists = pipeline_lists(x.tmp, schedule);
 	x.p = ARENA_NEW(a, plan_pipeline);
 	x.p->model = h->g->name;
 	x.p->algorithm = o->algorithm;
-	x.p->schedule = pipeline_order_name(order);
+	x.p->schedule = name_of(a, schedule);
 	x.p->nstages = h->d->nstages;
 	x.p->stages = ARENA_ARRAY(a, plan, x.p->nstages);
 	bool ok = make(&x, stages);

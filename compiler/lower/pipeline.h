@@ -3,17 +3,10 @@
 #ifndef TDL_COMPILER_LOWER_PIPELINE_H
 #define TDL_COMPILER_LOWER_PIPELINE_H
 
+#include "compiler/cost/schedule.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/stage_graph.h"
 #include "plan/pipeline.h"
-
-typedef enum pipeline_order {
-	ORDER_GPIPE, /* all forward passes, then all backward passes */
-	ORDER_1F1B,  /* a backward pass as soon as there is one */
-} pipeline_order;
-
-/* "gpipe", "1f1b" */
-const char *pipeline_order_name(pipeline_order o);
 
 /* A stage: its graph, of stage_graph(), and the layouts in it. */
 typedef struct lower_stage {
@@ -22,10 +15,14 @@ typedef struct lower_stage {
 } lower_stage;
 
 /* The plan, in a; stages[s] for each stage of h->d, which
- * stage_division_refused() accepts.  NULL when errors were added: those of
- * lower_plan(). */
+ * stage_division_refused() accepts.  The schedule's devices are the stages,
+ * with as many chunks as the division has, and its micro-batches the turns; it
+ * is not one of those that pipeline_refused() refuses; see pipeline_lists() of
+ * times.
+ * NULL when errors were added: those of lower_plan(). */
 plan_pipeline *lower_pipeline(arena *a, const stage_homes *h,
-			      const lower_stage *stages, pipeline_order order,
-			      const lower_options *o, diag_sink *s);
+			      const lower_stage *stages,
+			      const pipeline *schedule, const lower_options *o,
+			      diag_sink *s);
 
 #endif

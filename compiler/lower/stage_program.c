@@ -10,8 +10,6 @@
 #include "base/intern.h"
 #include "plan/lifetimes.h"
 
-enum { BACKWARD = 1, NSEGMENTS = 2 };
-
 /* An instruction and its place: groups are what comes before the body, its
  * segments, and what comes behind. */
 typedef struct placed {
@@ -24,6 +22,8 @@ typedef struct stager {
 	plan *p;
 	const stage_homes *h;
 	int stage;
+	bool split;	 /* PASS_WEIGHT has segments of its own */
+	int nsegments;
 	int *segment_of; /* by node: its segment */
 	int *use;	 /* by buffer: the first segment that reads it */
 	int *writer;	 /* by buffer: its first instruction; -1 */
@@ -42,23 +42,44 @@ static section section_of(const plan *p, int i)
 				 : SECTION_AFTER;
 }
 
+/* The segment of a pass of a chunk. */
+static int segment_number(const stager *x, plan_pass pass, int chunk)
+{
+	int n = x->h->d->nchunks;
+	int back = n + (1 + x->split) * (n - 1 - chunk);
+	return pass == PASS_FORWARD ? chunk
+	       : pass == PASS_WEIGHT && x->split ? back + 1 : back;
+}
+
+/* By name, the segment of each of the graph's nodes in the stage. */
+static strmap *find_named_segments(stager *x)
+{
+	const graph *g = x->h->g;
+	const stage_division *d = x->h->d;
+	strmap *names = strmap_new(x->tmp);
+	int *segment = ARENA_ARRAY(x->tmp, int, g->nnodes);
+	for (node_id n = 0; n < g->nnodes; n++) {
+		segment[n] = segment_number(x, d->pass[n], d->chunk[n]);
+		if (d->stage[n] == x->stage)
+			strmap_put(names, g->nodes[n].name, &segment[n]);
+	}
+	return names;
+}
+
 /* Nodes that lowering added go with what they read. */
 static void find_node_segments(stager *x)
 {
-	const graph *g = x->h->g;
 	const plan *p = x->p;
-	strmap *backward = strmap_new(x->tmp);
+	const strmap *names = find_named_segments(x);
 	int *made = ARENA_ARRAY(x->tmp, int, p->ntensors);
-	for (node_id n = 0; n < g->nnodes; n++)
-		if (x->h->d->pass[n] != PASS_FORWARD)
-			strmap_put(backward, g->nodes[n].name, x);
 	for (int i = p->loop.begin; i < p->loop.end; i++) {
 		if (p->program[i].op != PLAN_RUN)
 			continue;
 		int n = p->program[i].node;
 		const plan_node *of = &p->nodes[n];
 		int *segment = &x->segment_of[n];
-		*segment = strmap_get(backward, of->name) ? BACKWARD : 0;
+		const int *known = strmap_get(names, of->name);
+		*segment = known ? *known : 0;
 		for (int j = 0; j < p->kernels[of->kernel].kernel->ninputs; j++)
 			if (made[of->inputs[j]] > *segment)
 				*segment = made[of->inputs[j]];
@@ -217,6 +238,25 @@ static void find_places(stager *x, const stage_message *m, int n)
 
 /* ---- messages ---------------------------------------------------------- */
 
+static int group_of(const stager *x, int i)
+{
+	switch (section_of(x->p, i)) {
+	case SECTION_BEFORE:
+		return 0;
+	case SECTION_BODY:
+		return 1 + x->segments[i];
+	case SECTION_AFTER:
+		break;
+	}
+	return 1 + x->nsegments;
+}
+
+static bool comes_before(const stager *x, int i, int j)
+{
+	int a = group_of(x, i), b = group_of(x, j);
+	return a != b ? a < b : x->at[i] < x->at[j];
+}
+
 typedef struct reading {
 	stager *x;
 	int instr;
@@ -228,7 +268,7 @@ static void note_reader(void *to, int buffer)
 	const plan *p = r->x->p;
 	int *first = &r->x->reader[section_of(p, r->instr) * p->nbuffers +
 				   buffer];
-	if (*first < 0 || r->x->at[r->instr] < r->x->at[*first])
+	if (*first < 0 || comes_before(r->x, r->instr, *first))
 		*first = r->instr;
 }
 
@@ -253,19 +293,6 @@ static void put(stager *x, const plan_instr *in, int group, int at)
 		 ((placed){ *in, group, at, x->program.n }));
 }
 
-static int group_of(const stager *x, int i)
-{
-	switch (section_of(x->p, i)) {
-	case SECTION_BEFORE:
-		return 0;
-	case SECTION_BODY:
-		return 1 + x->segments[i];
-	case SECTION_AFTER:
-		break;
-	}
-	return 1 + NSEGMENTS;
-}
-
 /* As soon as it is written; what is there already, or is the last turn's, when
  * its section begins. */
 static void put_send(stager *x, const stage_message *m, int buffer)
@@ -281,7 +308,7 @@ static void put_send(stager *x, const stage_message *m, int buffer)
 	if (t->role == PLAN_RESULT && section_of(x->p, w) == m->at)
 		put(x, &in, group_of(x, w), x->at[w] + 2);
 	else
-		put(x, &in, m->at == SECTION_BEFORE ? 0 : 1 + NSEGMENTS, -1);
+		put(x, &in, m->at == SECTION_BEFORE ? 0 : 1 + x->nsegments, -1);
 }
 
 /* Right before it is read for the first time; what only the body reads and is
@@ -358,63 +385,58 @@ static void move_sent_states(stager *x, const stage_message *messages, int n)
 				      .to = t->buffer,
 				      .collective = COLL_LOCAL,
 				      .turn = p->loop.turns - 1 },
-		    1 + NSEGMENTS, INT_MAX);
+		    1 + x->nsegments, INT_MAX);
 	}
 }
 
 /* ---- the schedule ------------------------------------------------------ */
 
-static plan_tasks *tasks(arena *a, plan_tasks *to, int times, int first,
-			 int second)
+/* Segments that are not empty, but at least the first; numbers[i] is that of
+ * segment i among them, or -1. */
+static void set_segments(const stager *x, plan_stage *s, const int *counts,
+			 int *numbers)
 {
-	int *at = ARENA_ARRAY(a, int, 2);
-	at[0] = first;
-	at[1] = second;
-	if (times > 0)
-		*to++ = (plan_tasks){ times, second < 0 ? 1 : 2, at };
-	return to;
-}
-
-/* Micro-batches in flight between the passes. */
-static int in_flight(const stager *x, pipeline_order order)
-{
-	int turns = x->p->loop.turns, behind = x->h->d->nstages - x->stage;
-	return order == ORDER_1F1B && behind < turns ? behind : turns;
-}
-
-static void set_order(const stager *x, plan_stage *s, pipeline_order order)
-{
-	plan_tasks *runs = ARENA_ARRAY(x->a, plan_tasks, 3), *end = runs;
-	int turns = x->p->loop.turns, warm = in_flight(x, order) - 1;
-	if (s->nsegments == 1) {
-		end = tasks(x->a, end, turns, 0, -1);
-	} else if (order == ORDER_GPIPE) {
-		end = tasks(x->a, end, turns, 0, -1);
-		end = tasks(x->a, end, turns, 1, -1);
-	} else {
-		end = tasks(x->a, end, warm, 0, -1);
-		end = tasks(x->a, end, turns - warm, 0, 1);
-		end = tasks(x->a, end, warm, 1, -1);
-	}
-	s->runs = runs;
-	s->nruns = (int)(end - runs);
-}
-
-static void set_segments(const stager *x, plan_stage *s, const int *counts)
-{
-	plan_segment *at = ARENA_ARRAY(x->a, plan_segment, NSEGMENTS);
+	const int n = x->h->d->nchunks;
+	plan_segment *at = ARENA_ARRAY(x->a, plan_segment, x->nsegments);
 	plan *p = x->p;
 	p->loop.begin = p->loop.end = counts[0];
-	for (int i = 0; i < NSEGMENTS; i++) {
+	for (int i = 0; i < x->nsegments; i++) {
 		int end = p->loop.end + counts[1 + i];
-		if (i == 0 || counts[1 + i] > 0)
-			at[s->nsegments++] = (plan_segment){
-				i ? PASS_BACKWARD : PASS_FORWARD, 0,
-				p->loop.end, end
-			};
+		int back = (i - n) / (1 + x->split);
+		bool weight = x->split && (i - n) % 2;
+		numbers[i] = -1;
+		if (counts[1 + i] == 0 &&
+		    (i < x->nsegments - 1 || s->nsegments > 0))
+			continue;
+		numbers[i] = s->nsegments;
+		at[s->nsegments++] = (plan_segment){
+			i < n	 ? PASS_FORWARD
+			: weight ? PASS_WEIGHT
+				 : PASS_BACKWARD,
+			i < n ? i : n - 1 - back, p->loop.end, end
+		};
 		p->loop.end = end;
 	}
 	s->segments = at;
+}
+
+/* Each step of the list that has a segment. */
+static void set_order(const stager *x, plan_stage *s, const step_list *order,
+		      const int *numbers)
+{
+	static const plan_pass passes[] = { [STEP_F] = PASS_FORWARD,
+					    [STEP_B] = PASS_BACKWARD,
+					    [STEP_W] = PASS_WEIGHT,
+					    [STEP_BW] = PASS_BACKWARD };
+	int *tasks = ARENA_ARRAY(x->tmp, int, order->n), n = 0;
+	for (int i = 0; i < order->n; i++) {
+		const pipeline_step *t = &order->at[i];
+		int number = numbers[segment_number(x, passes[t->kind],
+						    t->chunk)];
+		if (number >= 0)
+			tasks[n++] = number;
+	}
+	s->runs = stage_runs(x->a, tasks, n, &s->nruns);
 }
 
 /* ---- slots ------------------------------------------------------------- */
@@ -426,12 +448,14 @@ static void note_last(void *to, int buffer)
 		u->x->use[buffer] = u->segment;
 }
 
-/* Values that both passes of a turn have, and messages. */
-static void set_slots(stager *x, const plan_stage *s, pipeline_order order)
+/* Values that several segments of a turn have, as many as there are at a time;
+ * and messages. */
+static void set_slots(stager *x, const plan_stage *s)
 {
 	plan *p = x->p;
 	bool *message = ARENA_ARRAY(x->tmp, bool, p->nbuffers);
 	int *made = ARENA_ARRAY(x->tmp, int, p->nbuffers);
+	const int *between = plan_turns_between(x->tmp, s);
 	for (int b = 0; b < p->nbuffers; b++)
 		x->use[b] = made[b] = -1;
 	for (int g = 0; g < s->nsegments; g++)
@@ -447,7 +471,8 @@ static void set_slots(stager *x, const plan_stage *s, pipeline_order order)
 		}
 	for (int b = 0; b < p->nbuffers; b++) {
 		if (made[b] >= 0 && x->use[b] > made[b])
-			p->buffers[b].slots = in_flight(x, order);
+			p->buffers[b].slots =
+				between[made[b] * s->nsegments + x->use[b]];
 		else if (message[b])
 			p->buffers[b].slots = 1;
 	}
@@ -464,20 +489,37 @@ static void set_program(stager *x)
 		p->program[i] = x->program.at[i].in;
 }
 
-void stage_program(arena *a, plan *p, const stage_homes *h, int nth,
-		   pipeline_order order, const stage_message *messages,
-		   int nmessages)
+static bool is_split(const step_list *order)
+{
+	for (int i = 0; i < order->n; i++)
+		if (order->at[i].kind == STEP_W)
+			return true;
+	return false;
+}
+
+static stager stager_new(arena *a, plan *p, const stage_homes *h, int nth,
+			 bool split)
 {
 	stager x = { .a = a, .tmp = arena_new(), .p = p, .h = h,
-		     .stage = nth };
-	int counts[NSEGMENTS + 2] = { 0 };
-	plan_stage *s = ARENA_NEW(a, plan_stage);
+		     .stage = nth, .split = split };
+	x.nsegments = (2 + split) * h->d->nchunks;
 	x.segment_of = ARENA_ARRAY(x.tmp, int, p->nnodes);
 	x.use = ARENA_ARRAY(x.tmp, int, p->nbuffers);
 	x.writer = ARENA_ARRAY(x.tmp, int, p->nbuffers);
 	x.reader = ARENA_ARRAY(x.tmp, int, 3 * p->nbuffers);
 	x.segments = ARENA_ARRAY(x.tmp, int, p->ninstrs);
 	x.at = ARENA_ARRAY(x.tmp, int, p->ninstrs);
+	return x;
+}
+
+void stage_program(arena *a, plan *p, const stage_homes *h, int nth,
+		   const step_list *order, const stage_message *messages,
+		   int nmessages)
+{
+	stager x = stager_new(a, p, h, nth, is_split(order));
+	int *counts = ARENA_ARRAY(x.tmp, int, x.nsegments + 2);
+	int *numbers = ARENA_ARRAY(x.tmp, int, x.nsegments);
+	plan_stage *s = ARENA_NEW(a, plan_stage);
 	find_node_segments(&x);
 	find_segments(&x);
 	find_places(&x, messages, nmessages);
@@ -488,9 +530,9 @@ void stage_program(arena *a, plan *p, const stage_homes *h, int nth,
 	for (int i = 0; i < x.program.n; i++)
 		counts[x.program.at[i].group]++;
 	set_program(&x);
-	set_segments(&x, s, counts);
-	set_order(&x, s, order);
-	set_slots(&x, s, order);
+	set_segments(&x, s, counts, numbers);
+	set_order(&x, s, order, numbers);
+	set_slots(&x, s);
 	p->stage = s;
 	arena_free(x.tmp);
 }

@@ -12,11 +12,19 @@ typedef struct stage_message {
 	bool sends;
 } stage_message;
 
-/* Makes a stage of p, whose buffers have no places yet: messages are put in,
+/* The segments of a stage are the passes of its chunks: F of the first to the
+ * last, then B of the last, and its W, to the first.  Those that would be empty
+ * are left out, but for one.
+ *
+ * Makes a stage of p, whose buffers have no places yet: messages are put in,
  * the body is brought into segments, schedule and slots are set.  p's tables
- * are its own. */
+ * are its own.  The list has STEP_BW, or STEP_B and STEP_W. */
 void stage_program(arena *a, plan *p, const stage_homes *h, int nth,
-		   pipeline_order order, const stage_message *messages,
+		   const step_list *order, const stage_message *messages,
 		   int nmessages);
+
+/* The runs of tasks of a plan_stage, so many, that are those of a list, with
+ * what is repeated once. */
+plan_tasks *stage_runs(arena *a, const int *tasks, int ntasks, int *nruns);
 
 #endif

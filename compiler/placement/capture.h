@@ -13,7 +13,7 @@
 
 #include "base/vec.h"
 #include "compiler/placement/layers.h"
-#include "compiler/placement/schedule.h"
+#include "compiler/cost/schedule.h"
 #include "compiler/placement/stage_cost.h"
 
 typedef enum capture_objective {

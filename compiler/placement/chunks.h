@@ -16,7 +16,7 @@
 #ifndef TDL_COMPILER_PLACEMENT_CHUNKS_H
 #define TDL_COMPILER_PLACEMENT_CHUNKS_H
 
-#include "compiler/placement/schedule.h"
+#include "compiler/cost/schedule.h"
 #include "compiler/placement/split.h"
 
 typedef struct chunk_problem {

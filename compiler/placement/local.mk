@@ -51,8 +51,6 @@ EXTRA_DIST += %D%/README.md
 	%D%/piper.c %D%/piper.h \
 	%D%/piper_cost.c \
 	%D%/remedy.h \
-	%D%/schedule.c %D%/schedule.h \
-	%D%/schedule_zb.c \
 	%D%/split.c %D%/split.h \
 	%D%/split_rows.c \
 	%D%/stage_memory.c %D%/stage_memory.h \

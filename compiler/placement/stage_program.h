@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "compiler/placement/schedule.h"
+#include "compiler/cost/schedule.h"
 #include "compiler/placement/stage_cost.h"
 
 enum {

@@ -22,7 +22,7 @@
 #define TDL_COMPILER_PLACEMENT_STAGES_H
 
 #include "compiler/placement/cost_graph.h"
-#include "compiler/placement/schedule.h"
+#include "compiler/cost/schedule.h"
 #include "compiler/placement/split.h"
 #include "compiler/placement/stage_memory.h"
 

@@ -17,7 +17,8 @@ typedef struct maker {
 	rng *r;
 	graph *g;
 	int64_t batch;
-	int stage;     /* of the nodes that are made */
+	int part;       /* of the nodes that are made, as stage_part_of() */
+	node_id layer;  /* what they are the backward pass of; NONE */
 	plan_pass pass; /* theirs */
 	int of[MOST];   /* by node */
 	plan_pass passes[MOST];
@@ -87,10 +88,10 @@ static tensor_id node_new(maker *m, kernel *k, const tensor_id *inputs)
 		     .op = k->name,
 		     .kernel = k,
 		     .inputs = ARENA_COPY(m->a, inputs, k->ninputs),
-		     .forward = NONE,
+		     .forward = m->layer,
 		     .step = -1,
 		     .cell = -1 };
-	m->of[g->nnodes] = m->stage;
+	m->of[g->nnodes] = m->part;
 	m->passes[g->nnodes] = m->pass;
 	n->output = tensor_new(m, "r", TENSOR_RESULT, k->nout, dims);
 	g->tensors[n->output].producer = g->nnodes++;
@@ -162,7 +163,8 @@ static void update(maker *m, tensor_id state, tensor_id by, tensor_id norm)
 enum { MOST_LAYERS = 7 };
 
 typedef struct layers {
-	int n, stage[MOST_LAYERS];
+	int n, part[MOST_LAYERS];
+	node_id first[MOST_LAYERS]; /* of a layer's nodes */
 	/* The tensors that a layer reads, computes, and adds; its weight. */
 	tensor_id in[MOST_LAYERS], out[MOST_LAYERS], skip[MOST_LAYERS];
 	tensor_id weight[MOST_LAYERS];
@@ -184,7 +186,7 @@ static tensor_id weight_new(maker *m)
 static tensor_id forward(maker *m, layers *l, tensor_id x)
 {
 	for (int i = 0; i < l->n; i++) {
-		m->stage = l->stage[i];
+		m->part = l->part[i];
 		bool tied = i > 0 && rng_below(m->r, 4) == 0;
 		l->weight[i] = tied ? l->weight[rng_below(m->r, i)]
 				    : weight_new(m);
@@ -192,6 +194,7 @@ static tensor_id forward(maker *m, layers *l, tensor_id x)
 		l->skip[i] = i > 0 && rng_below(m->r, 2)
 				     ? l->out[rng_below(m->r, i)]
 				     : NONE;
+		l->first[i] = m->g->nnodes;
 		x = shrink(m, product(m, x, l->weight[i], 0));
 		if (l->skip[i] != NONE)
 			x = sum(m, x, l->skip[i], FN_MAX);
@@ -200,22 +203,39 @@ static tensor_id forward(maker *m, layers *l, tensor_id x)
 	return x;
 }
 
+static bool is_tied(const layers *l, int i)
+{
+	int n = 0;
+	for (int j = 0; j < l->n; j++)
+		n += l->weight[j] == l->weight[i];
+	return n > 1;
+}
+
+/* The gradient of a layer's weight, with that of those behind it. */
+static tensor_id gradient_of(maker *m, const layers *l, int i, tensor_id d)
+{
+	m->pass = is_tied(l, i) ? PASS_BACKWARD : PASS_WEIGHT;
+	tensor_id own = product(m, l->in[i], d, 2);
+	m->g->tensors[own].gradient_of = l->weight[i];
+	for (int j = i + 1; j < l->n; j++)
+		if (l->weight[j] == l->weight[i])
+			return sum(m, own, l->gradient[j], FN_ADD);
+	return own;
+}
+
 static void backward(maker *m, layers *l, tensor_id d)
 {
-	m->pass = PASS_BACKWARD;
 	for (int i = l->n; i-- > 0;) {
-		m->stage = l->stage[i];
-		l->gradient[i] = product(m, l->in[i], d, 2);
-		for (int j = i + 1; j < l->n; j++)
-			if (l->weight[j] == l->weight[i]) {
-				l->gradient[i] = sum(m, l->gradient[i],
-						     l->gradient[j], FN_ADD);
-				break;
-			}
+		m->part = l->part[i];
+		m->layer = l->first[i];
+		l->gradient[i] = gradient_of(m, l, i, d);
+		m->pass = PASS_BACKWARD;
 		d = shrink(m, product(m, d, l->weight[i], 1));
 		if (rng_below(m->r, 2))
 			d = sum(m, d, l->in[i], FN_MIN);
+		m->g->tensors[d].gradient_of = l->in[i];
 	}
+	m->layer = NONE;
 }
 
 /* The sum of all gradients' sums, in either direction. */
@@ -225,7 +245,7 @@ static tensor_id norm_of(maker *m, const layers *l)
 	bool down = rng_below(m->r, 2);
 	for (int k = 0; k < l->n; k++) {
 		int i = down ? l->n - 1 - k : k;
-		m->stage = l->stage[i];
+		m->part = l->part[i];
 		tensor_id own = total(m, l->gradient[i], true);
 		if (all == NONE) {
 			all = own;
@@ -245,7 +265,7 @@ static void updates(maker *m, const layers *l)
 {
 	tensor_id norm = rng_below(m->r, 2) ? norm_of(m, l) : NONE;
 	for (int i = 0; i < l->n; i++) {
-		m->stage = l->stage[i];
+		m->part = l->part[i];
 		if (m->g->tensors[l->weight[i]].next == NONE)
 			update(m, l->weight[i], l->gradient[i], norm);
 	}
@@ -268,14 +288,16 @@ static maker maker_new(arena *a, rng *r)
 	g->inputs = ARENA_ARRAY(a, tensor_id, MOST);
 	g->outputs = ARENA_ARRAY(a, tensor_id, MOST);
 	g->loss = g->learning_rate = g->loss_scale = NONE;
-	return (maker){ .a = a, .r = r, .g = g };
+	return (maker){ .a = a, .r = r, .g = g, .layer = NONE };
 }
 
 /* The division of what the turns have added, too: that goes with what it
  * reads. */
-static stage_division division_of(maker *m, const graph *g, int nstages)
+static stage_division division_of(maker *m, const graph *g, int nstages,
+				  int nchunks)
 {
 	int *of = ARENA_ARRAY(m->a, int, g->nnodes);
+	int *chunk = ARENA_ARRAY(m->a, int, g->nnodes);
 	plan_pass *pass = ARENA_ARRAY(m->a, plan_pass, g->nnodes);
 	strmap *numbers = strmap_new(m->a);
 	for (node_id n = 0; n < m->g->nnodes; n++)
@@ -285,14 +307,14 @@ static stage_division division_of(maker *m, const graph *g, int nstages)
 		node_id from = known ? NONE
 				     : g->tensors[g->nodes[n].inputs[0]]
 					       .producer;
-		of[n] = known ? *known : of[from];
+		of[n] = known ? *known % nstages : of[from];
+		chunk[n] = known ? *known / nstages : chunk[from];
 		pass[n] = known ? m->passes[known - m->of] : pass[from];
 	}
-	return (stage_division){ nstages, 1, of,
-				 ARENA_ARRAY(m->a, int, g->nnodes), pass };
+	return (stage_division){ nstages, nchunks, of, chunk, pass };
 }
 
-staged_graph random_staged_graph(arena *a, rng *r)
+staged_graph random_staged_graph(arena *a, rng *r, int chunks)
 {
 	maker m = maker_new(a, r);
 	layers l = { .n = 1 + rng_below(r, MOST_LAYERS) };
@@ -300,7 +322,7 @@ staged_graph random_staged_graph(arena *a, rng *r)
 	int64_t dims[] = { 2 + rng_below(r, 8), WIDTH };
 	bool train = rng_below(r, 4) > 0;
 	for (int i = 0; i < l.n; i++)
-		l.stage[i] = i * nstages / l.n;
+		l.part[i] = i * nstages * chunks / l.n;
 	tensor_id x = tensor_new(&m, "x", TENSOR_INPUT, 2, dims);
 	m.g->tensors[x].batch = 1;
 	m.g->training = train;
@@ -309,6 +331,8 @@ staged_graph random_staged_graph(arena *a, rng *r)
 	if (rng_below(r, 2))
 		set_output(m.g, total(&m, y, false));
 	if (train) {
+		m.pass = PASS_BACKWARD;
+		m.layer = m.g->nnodes - 1;
 		backward(&m, &l, sum(&m, y, x, FN_SUB));
 		updates(&m, &l);
 	}
@@ -318,7 +342,7 @@ staged_graph random_staged_graph(arena *a, rng *r)
 	if (!g)
 		diag_print(s, stderr, false);
 	ck_assert_ptr_nonnull(g);
-	return (staged_graph){ g, division_of(&m, g, nstages) };
+	return (staged_graph){ g, division_of(&m, g, nstages, chunks) };
 }
 
 /* ---- plans ------------------------------------------------------------- */
@@ -333,11 +357,12 @@ static assignment layouts_of(arena *a, rng *r, const graph *g)
 	return as;
 }
 
-plan_pipeline *random_pipeline(arena *a, uint64_t seed, pipeline_order order,
+plan_pipeline *random_pipeline(arena *a, uint64_t seed, pipeline_schedule kind,
 			       diag_sink *s)
 {
 	rng r = rng_new(seed);
-	staged_graph x = random_staged_graph(a, &r);
+	int chunks = kind == SCHEDULE_INTERLEAVED ? 1 + rng_below(&r, 3) : 1;
+	staged_graph x = random_staged_graph(a, &r, chunks);
 	const char *why = stage_division_refused(a, x.g, &x.division);
 	ck_assert_msg(!why, "%s", why);
 	stage_homes h = stage_homes_of(a, x.g, &x.division);
@@ -349,5 +374,8 @@ plan_pipeline *random_pipeline(arena *a, uint64_t seed, pipeline_order order,
 		stages[i].as = layouts_of(a, &r, stages[i].g);
 	}
 	const lower_options o = { .algorithm = "random" };
-	return lower_pipeline(a, &h, stages, order, &o, s);
+	const pipeline schedule = { .kind = kind, .ndevices = n,
+				    .chunks = chunks,
+				    .micro_batches = x.g->turns->turns };
+	return lower_pipeline(a, &h, stages, &schedule, &o, s);
 }

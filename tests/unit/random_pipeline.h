@@ -11,11 +11,12 @@ typedef struct staged_graph {
 	stage_division division;
 } staged_graph;
 
-/* The same seed gives the same graph, division and layouts. */
-staged_graph random_staged_graph(arena *a, rng *r);
+/* The same seed gives the same graph, division and layouts; chunks: of a stage,
+ * at most. */
+staged_graph random_staged_graph(arena *a, rng *r, int chunks);
 
 /* Lowered with random layouts of each stage, on random meshes. */
-plan_pipeline *random_pipeline(arena *a, uint64_t seed, pipeline_order order,
+plan_pipeline *random_pipeline(arena *a, uint64_t seed, pipeline_schedule kind,
 			       diag_sink *s);
 
 #endif

@@ -11,10 +11,10 @@
 #include "tests/unit/random_pipeline.h"
 #include "tests/unit/suite.h"
 
-static plan_pipeline *made(arena *a, int seed, pipeline_order order)
+static plan_pipeline *made(arena *a, int seed, pipeline_schedule kind)
 {
 	diag_sink *s = diag_sink_new(a);
-	plan_pipeline *p = random_pipeline(a, (uint64_t)seed, order, s);
+	plan_pipeline *p = random_pipeline(a, (uint64_t)seed, kind, s);
 	if (!p) {
 		fprintf(stderr, "seed %d\n", seed);
 		diag_print(s, stderr, false);
@@ -23,6 +23,9 @@ static plan_pipeline *made(arena *a, int seed, pipeline_order order)
 	return p;
 }
 
+static const pipeline_schedule kinds[] = { SCHEDULE_GPIPE, SCHEDULE_1F1B,
+					   SCHEDULE_INTERLEAVED, SCHEDULE_ZB };
+
 START_TEST(round_trip)
 {
 	int staged = 0, trained = 0;
@@ -30,7 +33,7 @@ START_TEST(round_trip)
 		if (!sampled(seed))
 			continue;
 		arena *a = arena_new();
-		plan_pipeline *p = made(a, seed, seed % 2);
+		plan_pipeline *p = made(a, seed, kinds[seed % 4]);
 		size_t n, m;
 		diag_sink *s = diag_sink_new(a);
 		char *text = pipeline_text(a, p, "x.plan", &n);
@@ -54,6 +57,43 @@ START_TEST(round_trip)
 	}
 	ck_assert_int_gt(staged, at_least(200));
 	ck_assert_int_gt(trained, at_least(150));
+}
+END_TEST
+
+/* ---- divisions --------------------------------------------------------- */
+
+/* From the parts of its layers alone a step is divided as its maker did it. */
+START_TEST(divisions)
+{
+	int weights = 0;
+	for (int seed = 0; seed < 400; seed++) {
+		if (!sampled(seed))
+			continue;
+		arena *a = arena_new();
+		rng r = rng_new((uint64_t)seed);
+		staged_graph x = random_staged_graph(a, &r, 1 + seed % 3);
+		const stage_division *d = &x.division;
+		int *parts = ARENA_ARRAY(a, int, x.g->nnodes);
+		for (node_id n = 0; n < x.g->nnodes; n++)
+			parts[n] = stage_part_of(d, n);
+		stage_division e = stage_division_new(a, x.g, d->nstages,
+						      d->nchunks, parts);
+		for (node_id n = 0; n < x.g->nnodes; n++) {
+			bool body = x.g->turns->sections[n] == SECTION_BODY;
+			ck_assert_int_eq(d->stage[n], e.stage[n]);
+			if (!body)
+				continue;
+			ck_assert_int_eq(d->chunk[n], e.chunk[n]);
+			ck_assert_int_eq(d->pass[n] == PASS_FORWARD,
+					 e.pass[n] == PASS_FORWARD);
+			ck_assert(d->pass[n] != PASS_WEIGHT ||
+				  e.pass[n] == PASS_WEIGHT);
+			weights += e.pass[n] == PASS_WEIGHT;
+		}
+		ck_assert_ptr_null(stage_division_refused(a, x.g, &e));
+		arena_free(a);
+	}
+	ck_assert_int_gt(weights, at_least(200));
 }
 END_TEST
 
@@ -99,7 +139,7 @@ START_TEST(pieces)
 		if (!sampled(seed))
 			continue;
 		arena *a = arena_new();
-		plan_pipeline *p = made(a, seed, ORDER_1F1B);
+		plan_pipeline *p = made(a, seed, SCHEDULE_1F1B);
 		for (int c = 0; c < p->nchannels; c++) {
 			const plan *to = &p->stages[p->channels[c].to];
 			int turns = pipeline_in_turns(p, c) ? to->loop.turns
@@ -139,7 +179,8 @@ START_TEST(judged)
 		if (!sampled(seed))
 			continue;
 		arena *a = arena_new();
-		ck_assert(accepted(a, made(a, seed, seed / 2 % 2), seed));
+		plan_pipeline *p = made(a, seed, kinds[seed / 2 % 4]);
+		ck_assert(accepted(a, p, seed));
 		arena_free(a);
 	}
 }
@@ -174,7 +215,7 @@ START_TEST(any_orders)
 			continue;
 		arena *a = arena_new();
 		rng r = rng_new((uint64_t)seed + 5);
-		plan_pipeline *p = made(a, seed % 300, ORDER_GPIPE);
+		plan_pipeline *p = made(a, seed % 300, SCHEDULE_GPIPE);
 		if (p->stages[0].stage->nsegments == 1) {
 			arena_free(a);
 			continue;
@@ -208,7 +249,7 @@ START_TEST(circle)
 	int circles = 0;
 	for (int seed = 0; seed < 100; seed++) {
 		arena *a = arena_new();
-		plan_pipeline *p = made(a, seed, ORDER_GPIPE);
+		plan_pipeline *p = made(a, seed, SCHEDULE_GPIPE);
 		static const int both[] = { 0, 1 };
 		plan *first = &p->stages[0];
 		diag_sink *s = diag_sink_new(a);
@@ -237,7 +278,7 @@ START_TEST(few_slots)
 	int tried = 0;
 	for (int seed = 0; seed < 100; seed++) {
 		arena *a = arena_new();
-		plan_pipeline *p = made(a, seed, seed % 2);
+		plan_pipeline *p = made(a, seed, kinds[seed % 4]);
 		for (int s = 0; s < p->nstages; s++)
 			for (int b = 0; b < p->stages[s].nbuffers; b++) {
 				int *n = &p->stages[s].buffers[b].slots;
@@ -314,8 +355,8 @@ START_TEST(mutations)
 		arena *a = arena_new();
 		rng r = rng_new((uint64_t)seed + 77777);
 		size_t n;
-		char *text = pipeline_text(a, made(a, seed % 60, seed % 2),
-					   "x", &n);
+		plan_pipeline *p = made(a, seed % 60, kinds[seed % 4]);
+		char *text = pipeline_text(a, p, "x", &n);
 		char *changed = arena_alloc(a, n + 4096);
 		memcpy(changed, text, n);
 		for (int i = rng_below(&r, 3); i >= 0 && n > 1; i--)
@@ -336,7 +377,7 @@ START_TEST(not_one_plan)
 {
 	arena *a = arena_new();
 	size_t n;
-	char *text = pipeline_text(a, made(a, 3, ORDER_1F1B), "x", &n);
+	char *text = pipeline_text(a, made(a, 3, SCHEDULE_1F1B), "x", &n);
 	diag_sink *s = diag_sink_new(a);
 	ck_assert_ptr_null(plan_parse(a, s, "x.plan", text, n));
 	ck_assert_int_eq(diag_errors(s), 1);
@@ -350,6 +391,7 @@ Suite *suite(void)
 	TCase *t = tcase_create("pipeline");
 	tcase_set_timeout(t, 240);
 	tcase_add_test(t, round_trip);
+	tcase_add_test(t, divisions);
 	tcase_add_test(t, pieces);
 	tcase_add_test(t, judged);
 	tcase_add_test(t, any_orders);

@@ -1,12 +1,12 @@
-/* Tests: compiler/placement */
-/* compiler/placement: schedules of pipelines, against a second implementation
+/* Tests: compiler/cost compiler/placement */
+/* compiler/cost: schedules of pipelines, against a second implementation
  * that knows lists by a rule and times as longest paths. */
 #include "config.h"
 
 #include <check.h>
 #include <stdlib.h>
 
-#include "compiler/placement/schedule.h"
+#include "compiler/cost/schedule.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/suite.h"
 
@@ -167,6 +167,46 @@ static pipeline draw_pipeline(arena *a, draw *r, pipeline_schedule kind)
 	return p;
 }
 
+/* Every step of a device once, of each chunk in the order of the
+ * micro-batches, no backward step before its forward step. */
+static void check_list(const pipeline *p, const pipeline_step *at, int n)
+{
+	int f[MAX_CHUNKS] = { 0 }, b[MAX_CHUNKS] = { 0 };
+	ck_assert_int_eq(n, 2 * p->chunks * p->micro_batches);
+	for (int i = 0; i < n; i++) {
+		int c = at[i].chunk;
+		ck_assert(c >= 0 && c < p->chunks);
+		ck_assert_int_eq(at[i].micro_batch,
+				 at[i].kind == STEP_F ? f[c]++ : b[c]++);
+		ck_assert_int_le(b[c], f[c]);
+		ck_assert_int_le(f[c], p->micro_batches);
+	}
+}
+
+/* Any number of micro-batches, and chunks in GPipe's order. */
+START_TEST(any_micro_batches)
+{
+	draw r = { 31 };
+	for (int i = 0; i < 1000; i++) {
+		arena *a = arena_new();
+		pipeline p = draw_pipeline(a, &r, SCHEDULE_INTERLEAVED);
+		p.micro_batches = draw_int(&r, 1, 20);
+		if (i % 2)
+			p.kind = SCHEDULE_GPIPE;
+		const pipeline_run *run = pipeline_simulate(a, &p);
+		for (int s = 0; s < p.ndevices; s++) {
+			check_list(&p, run->steps[s], run->nsteps[s]);
+			ck_assert_int_le(run->in_flight[s],
+					 schedule_in_flight(p.kind, s,
+							    p.ndevices,
+							    p.chunks,
+							    p.micro_batches));
+		}
+		arena_free(a);
+	}
+}
+END_TEST
+
 START_TEST(as_the_second_implementation)
 {
 	draw r = { 13 };
@@ -317,6 +357,7 @@ Suite *suite(void)
 	Suite *s = suite_create("schedule");
 	TCase *t = tcase_create("schedule");
 	tcase_add_test(t, as_the_second_implementation);
+	tcase_add_test(t, any_micro_batches);
 	tcase_add_test(t, zero_bubble_is_a_schedule);
 	tcase_add_test(t, closed_forms);
 	tcase_add_test(t, zero_bubble_of_equal_times);

@@ -8,7 +8,7 @@
 
 #include <assert.h>
 
-#include "compiler/placement/schedule.h"
+#include "compiler/cost/schedule.h"
 
 static void push(step_list *list, step_kind kind, int m)
 {

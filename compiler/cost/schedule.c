@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "compiler/placement/schedule.h"
+#include "compiler/cost/schedule.h"
 
 const char *schedule_name(pipeline_schedule kind)
 {
@@ -81,23 +81,27 @@ const char *pipeline_refused(arena *a, const pipeline *p)
 
 /* ---- lists -------------------------------------------------------------- */
 
-/* The k-th forward or backward step of a device: chunk by chunk, S
+/* The k-th forward or backward step of a device: chunk by chunk, so many
  * micro-batches of each; the backward pass begins with the last chunk. */
 static void add(const pipeline *p, step_list *to, step_kind kind, int k)
 {
-	int n = p->ndevices, v = p->chunks;
-	int chunk = k / n % v;
-	to->at[to->n++] = (pipeline_step){
-		.kind = kind,
-		.chunk = v == 1 ? 0 : kind == STEP_F ? chunk : v - 1 - chunk,
-		.micro_batch = v == 1 ? k : k / (n * v) * n + k % n,
-	};
+	int v = p->chunks, chunk, m;
+	int round = p->kind == SCHEDULE_INTERLEAVED ? p->ndevices
+						     : p->micro_batches;
+	chunk = k / round % v;
+	m = k / (round * v) * round + k % round;
+	if (m < p->micro_batches)
+		to->at[to->n++] = (pipeline_step){
+			.kind = kind,
+			.chunk = kind == STEP_F ? chunk : v - 1 - chunk,
+			.micro_batch = m,
+		};
 }
 
-/* Forward steps before the first backward step. */
-static int warm_up(const pipeline *p, int s)
+/* Forward steps before the first backward step, of so many. */
+static int warm_up(const pipeline *p, int s, int all)
 {
-	int n = p->ndevices, v = p->chunks, all = p->micro_batches * v;
+	int n = p->ndevices, v = p->chunks;
 	if (p->kind == SCHEDULE_GPIPE)
 		return all;
 	if (p->kind == SCHEDULE_1F1B)
@@ -105,10 +109,19 @@ static int warm_up(const pipeline *p, int s)
 	return (int)least(all, 2 * (n - s - 1) + (v - 1) * n);
 }
 
+/* The steps of a device, with those that are left out. */
+static int steps_of(const pipeline *p)
+{
+	int n = p->ndevices, m = p->micro_batches;
+	if (p->kind == SCHEDULE_INTERLEAVED)
+		m = (m + n - 1) / n * n;
+	return m * p->chunks;
+}
+
 static step_list list_of(arena *a, const pipeline *p, int s)
 {
-	int all = p->micro_batches * p->chunks, warm = warm_up(p, s);
-	step_list list = { ARENA_ARRAY(a, pipeline_step, 2 * all), 0 };
+	int all = steps_of(p), warm = warm_up(p, s, all);
+	step_list list = { ARENA_ARRAY(a, pipeline_step, 2 * (size_t)all), 0 };
 	for (int k = 0; k < warm; k++)
 		add(p, &list, STEP_F, k);
 	for (int k = warm; k < all; k++) {
@@ -313,22 +326,45 @@ pipeline_run *pipeline_run_lists(arena *a, const pipeline *p, step_list *lists)
 	return all ? r.run : NULL;
 }
 
-const pipeline_run *pipeline_simulate(arena *a, const pipeline *p)
+/* Steps that all take as long as each other, where no times are given. */
+static pipeline with_times(arena *a, const pipeline *p)
 {
-	pipeline_run *run;
-	assert(!pipeline_refused(a, p));
-	assert(p->ndevices >= 1 && p->chunks >= 1 && p->micro_batches >= 1);
+	pipeline q = *p;
+	int n = p->ndevices * p->chunks;
+	int64_t *one = ARENA_ARRAY(a, int64_t, n);
+	for (int i = 0; i < n; i++)
+		one[i] = 1;
+	if (!p->forward)
+		q.forward = q.backward = q.weight = one;
+	return q;
+}
+
+step_list *pipeline_lists(arena *a, const pipeline *p)
+{
+	int n = p->ndevices;
+	step_list *lists = ARENA_ARRAY(a, step_list, n);
+	assert(n >= 1 && p->chunks >= 1 && p->micro_batches >= 1);
 	if (p->kind == SCHEDULE_ZB) {
 		assert(p->chunks == 1);
-		return pipeline_zero_bubble(a, p);
+		const pipeline timed = with_times(a, p);
+		const pipeline_run *run = pipeline_zero_bubble(a, &timed);
+		for (int s = 0; s < n; s++)
+			lists[s] = (step_list){ run->steps[s],
+						run->nsteps[s] };
+		return lists;
 	}
-	assert(p->chunks == 1 || p->kind == SCHEDULE_INTERLEAVED);
-	assert(p->kind != SCHEDULE_INTERLEAVED ||
-	       p->micro_batches % p->ndevices == 0);
-	step_list *lists = ARENA_ARRAY(a, step_list, p->ndevices);
-	for (int s = 0; s < p->ndevices; s++)
+	assert(p->chunks == 1 || p->kind != SCHEDULE_1F1B);
+	for (int s = 0; s < n; s++)
 		lists[s] = list_of(a, p, s);
-	run = pipeline_run_lists(a, p, lists);
+	return lists;
+}
+
+const pipeline_run *pipeline_simulate(arena *a, const pipeline *p)
+{
+	assert(!pipeline_refused(a, p));
+	pipeline_run *run = p->kind == SCHEDULE_ZB ?
+		pipeline_zero_bubble(a, p) :
+		pipeline_run_lists(a, p, pipeline_lists(a, p));
 	assert(run && "lists that wait for each other");
 	return run;
 }

@@ -8,8 +8,8 @@
  * soon as its input is there; a message between neighbours takes its link's
  * time, holds up no device and waits for no other message.  A micro-batch is in
  * flight on a device from the begin of its F until the end of its B and W. */
-#ifndef TDL_COMPILER_PLACEMENT_SCHEDULE_H
-#define TDL_COMPILER_PLACEMENT_SCHEDULE_H
+#ifndef TDL_COMPILER_COST_SCHEDULE_H
+#define TDL_COMPILER_COST_SCHEDULE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,8 +30,11 @@ const char *schedule_name(pipeline_schedule kind);
 typedef struct pipeline {
 	pipeline_schedule kind;
 	int ndevices;	   /* S >= 1 */
-	int chunks;	   /* V >= 1; 1 unless the schedule is interleaved */
-	int micro_batches; /* M >= 1; interleaved: a multiple of S */
+	int chunks;	   /* V >= 1; 1 unless interleaved, or GPipe: all F of
+			      a chunk come before those of the next */
+	int micro_batches; /* M >= 1; where it is no multiple of S, interleaved
+			      lists are those of more micro-batches, less the
+			      steps of these */
 	/* Nanoseconds of a micro-batch, by virtual stage. */
 	const int64_t *forward, *backward, *weight;
 	/* Nanoseconds of a message between virtual stages q and q + 1, in each
@@ -90,13 +93,17 @@ const char *pipeline_refused(arena *a, const pipeline *p);
 /* Simulates one step of a pipeline that is not refused; the result is in a. */
 const pipeline_run *pipeline_simulate(arena *a, const pipeline *p);
 
-/* ---- shared by the schedules' files ------------------------------------- */
-
-/* A device's list; begin and end are not set yet. */
+/* A device's list; begin and end may not be set. */
 typedef struct step_list {
 	pipeline_step *at;
 	int n;
 } step_list;
+
+/* By device, in a: its list.  Times may be NULL, which is that all steps take
+ * as long as each other; the lists of zero bubble alone depend on them. */
+step_list *pipeline_lists(arena *a, const pipeline *p);
+
+/* ---- shared by the schedules' files ------------------------------------- */
 
 /* Runs the lists, of ndevices.  NULL if they wait for each other. */
 pipeline_run *pipeline_run_lists(arena *a, const pipeline *p, step_list *lists);
