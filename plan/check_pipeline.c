@@ -291,6 +291,10 @@ static bool check_channels(pipeline_checker *c)
 		    in_body(&p->stages[ch->to], to))
 			return fault(c, "one end of it is in the body, the "
 				     "other is not");
+		if (from >= p->stages[ch->from].loop.end &&
+		    to < p->stages[ch->to].loop.begin)
+			return fault(c, "it is sent behind the body, and "
+				     "received before it");
 	}
 	return check_names(c, sources);
 }

@@ -21,6 +21,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/peak.c %D%/peak.h \
 	%D%/pipeline.c %D%/pipeline.h \
 	%D%/pipeline_ends.c \
+	%D%/pipeline_whole.c \
 	%D%/plan.c %D%/plan.h \
 	%D%/random_elements.c %D%/random_elements.h \
 	%D%/read.c %D%/read.h \

@@ -20,6 +20,15 @@ int pipeline_tensor(const plan *stage, const char *name)
 	return -1;
 }
 
+int pipeline_stage_of(const plan_pipeline *p, int worker, int *local)
+{
+	int stage = 0, n;
+	for (*local = worker; *local >= (n = mesh_workers(
+					&p->stages[stage].mesh)); stage++)
+		*local -= n;
+	return stage;
+}
+
 bool pipeline_in_turns(const plan_pipeline *p, int channel)
 {
 	const plan *from = &p->stages[p->channels[channel].from];
@@ -79,6 +88,55 @@ int pipeline_pieces(arena *a, const plan_pipeline *p, int channel, int turn,
 	for (int i = 0; i < n; i++)
 		(*pieces)[i].peer /= receivers;
 	return n;
+}
+
+/* ---- partners ---------------------------------------------------------- */
+
+/* The messages of a channel are taken in the order in which they are sent: the
+ * next one is put to where it is waited for. */
+typedef struct messages {
+	int *instrs; /* of the channel's side, in order */
+	int n;
+} messages;
+
+static void note_messages(arena *tmp, const plan_pipeline *p, plan_op side,
+			  int turns, messages *by)
+{
+	for (int s = 0; s < p->nstages; s++)
+		for (int i = 0; i < p->stages[s].ninstrs; i++) {
+			const plan_instr *in = &p->stages[s].program[i];
+			if (in->op != side)
+				continue;
+			messages *m = &by[in->channel];
+			if (!m->instrs)
+				m->instrs = ARENA_ARRAY(tmp, int, turns);
+			m->instrs[m->n++] = i;
+		}
+}
+
+int **pipeline_partners(arena *a, const plan_pipeline *p)
+{
+	arena *tmp = arena_new();
+	messages *sent = ARENA_ARRAY(tmp, messages, p->nchannels);
+	messages *taken = ARENA_ARRAY(tmp, messages, p->nchannels);
+	int **by = ARENA_ARRAY(a, int *, p->nstages);
+	int turns = p->stages[0].loop.turns;
+	note_messages(tmp, p, PLAN_SEND, turns, sent);
+	note_messages(tmp, p, PLAN_RECEIVE, turns, taken);
+	for (int s = 0; s < p->nstages; s++) {
+		by[s] = ARENA_ARRAY(a, int, p->stages[s].ninstrs);
+		for (int i = 0; i < p->stages[s].ninstrs; i++)
+			by[s][i] = -1;
+	}
+	for (int c = 0; c < p->nchannels; c++) {
+		const plan_channel *of = &p->channels[c];
+		for (int i = 0; i < sent[c].n; i++) {
+			by[of->from][sent[c].instrs[i]] = taken[c].instrs[i];
+			by[of->to][taken[c].instrs[i]] = sent[c].instrs[i];
+		}
+	}
+	arena_free(tmp);
+	return by;
 }
 
 /* ---- bytes ------------------------------------------------------------- */

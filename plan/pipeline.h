@@ -1,6 +1,6 @@
 /* A plan of several stages: sub-meshes of devices, each with a part of the
  * operators, which hand micro-batches on to each other.  A plan file of version
- * 4.
+ * 4; one of an earlier version is a pipeline of one stage.
  *
  * Each stage is a plan of its own, for the workers of its mesh, whose loop is
  * over the pipeline's micro-batches and whose body is in segments (plan.h).
@@ -53,6 +53,39 @@ int pipeline_first(const plan_pipeline *p, int stage);
 /* The tensor of a name in a stage; -1: it has none. */
 int pipeline_tensor(const plan *stage, const char *name);
 
+/* The stage of a worker, whose number in it is *local. */
+int pipeline_stage_of(const plan_pipeline *p, int worker, int *local);
+
+/* ---- plans of one stage ------------------------------------------------- */
+
+/* A plan, with a loop or without, as a pipeline of one stage that has no
+ * schedule: plan.stage is NULL.  In a; it shares p's tables. */
+plan_pipeline *pipeline_of_plan(arena *a, const plan *p);
+
+/* Whether it is that, and its file of version 3. */
+bool pipeline_is_plan(const plan_pipeline *p);
+
+/* ---- what is run, and what it is compared with --------------------------- */
+
+/* The stages unrolled, plan_unroll(), as workers run them.  Such a pipeline can
+ * be neither checked nor merged, and says nothing of turns. */
+plan_pipeline *pipeline_unroll(arena *a, const plan_pipeline *p);
+
+/* All stages as one plan.  Tensor t of stage s is its number tensors[s][t], and
+ * those of one name are one; node n is nodes[s][n], -1 if it is not run. */
+typedef struct pipeline_whole {
+	plan *plan;
+	int **tensors, **nodes;
+} pipeline_whole;
+
+/* In a, of a pipeline that was checked.  Nothing is cut in it, nothing moves,
+ * and it has no places: it has the inputs, outputs and states of all stages,
+ * and its program is their runs, in an order in which each comes behind those
+ * whose results it reads, with the stages' loop.  plan_one_device() and
+ * plan_one_turn() make of it what one worker runs, with all turns and with
+ * one. */
+const pipeline_whole *pipeline_merge(arena *a, const plan_pipeline *p);
+
 /* ---- channels ---------------------------------------------------------- */
 
 /* The pieces that a worker of a channel's receiving stage takes in a turn, each
@@ -64,6 +97,11 @@ int pipeline_pieces(arena *a, const plan_pipeline *p, int channel, int turn,
 /* Whether the body sends on a channel, and not only what is once per run. */
 bool pipeline_in_turns(const plan_pipeline *p, int channel);
 
+/* Of an unrolled pipeline, by stage and instruction: for a RECEIVE the
+ * instruction of the sending stage that sends what it takes, for a SEND the one
+ * of the receiving stage that takes it; else -1.  In a. */
+int **pipeline_partners(arena *a, const plan_pipeline *p);
+
 /* Bytes of a channel to all its receivers in one run, all turns. */
 int64_t pipeline_channel_bytes(const plan_pipeline *p, int channel);
 
@@ -72,7 +110,8 @@ int64_t pipeline_communication(const plan_pipeline *p);
 
 /* ---- files ------------------------------------------------------------- */
 
-/* As plan_read() and its companions, of files of version 4. */
+/* As plan_read() and its companions, of files of version 4, and of those that
+ * plan_read() takes: pipeline_of_plan(). */
 plan_pipeline *pipeline_read(arena *a, diag_sink *s, const char *path);
 plan_pipeline *pipeline_parse(arena *a, diag_sink *s, const char *path,
 			      const char *text, size_t len);
@@ -80,9 +119,9 @@ char *pipeline_text(arena *a, const plan_pipeline *p, const char *path,
 		    size_t *len);
 bool pipeline_write(const plan_pipeline *p, const char *path);
 
-/* The checks of pipeline_parse() after the syntax: those of each stage, that
- * stages agree on what they share, and that no stages wait for each other in a
- * circle. */
+/* The checks of pipeline_parse() after the syntax, of a pipeline that has a
+ * schedule: those of each stage, that stages agree on what they share, and that
+ * no stages wait for each other in a circle. */
 bool pipeline_check(const plan_pipeline *p, diag_sink *s, const char *path);
 
 /* Whether the stages, each going through its program in the order of its

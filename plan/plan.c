@@ -75,7 +75,8 @@ bool plan_in_turns(const plan *p, int tensor)
 bool plan_hands_out(const plan *p, int i)
 {
 	const plan_buffer *b = &p->buffers[p->program[i].to];
-	return b->region == LAYOUT_STORED && p->tensors[b->tensor].output &&
+	return p->program[i].op != PLAN_SEND && b->region == LAYOUT_STORED &&
+	       p->tensors[b->tensor].output &&
 	       plan_in_turns(p, b->tensor);
 }
 

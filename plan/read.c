@@ -383,20 +383,20 @@ static bool read_header(reader *r, members *m)
 	if (!read_int(r, m, "version", 0, INT64_MAX, &version))
 		return false;
 	if (version == PLAN_PIPELINE_VERSION)
-		return read_error(r, "the plan has stages, which is not "
+		return read_error(r, "the plan has stages, which are not "
 				     "supported here");
 	if (version < PLAN_OLDEST || version > PLAN_VERSION)
 		return read_error(r, "the plan has version %lld, this program "
 				     "reads %d to %d; make the plan again",
 				  (long long)version, PLAN_OLDEST,
-				  PLAN_VERSION);
+				  PLAN_PIPELINE_VERSION);
 	return version >= PLAN_LOOPS ||
 	       !json_object_get(m->object, "micro_batches") ||
 	       read_error(r, "micro_batches: a plan of version %lld has none",
 			  (long long)version);
 }
 
-static bool read_all(reader *r, plan *p, json_t *top)
+bool read_plan(reader *r, plan *p, json_t *top)
 {
 	members m;
 	return read_members(r, top, &m) && read_header(r, &m) &&
@@ -446,7 +446,7 @@ plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,
 		return NULL;
 	}
 	plan *p = ARENA_NEW(a, plan);
-	bool ok = read_all(&r, p, top);
+	bool ok = read_plan(&r, p, top);
 	json_decref(top);
 	p->digest = hash_bytes(HASH_SEED, text, len);
 	return ok && plan_check(p, s, path) ? p : NULL;

@@ -95,6 +95,9 @@ bool read_constant(reader *r, json_t *j, plan_tensor *t);
  * every read inside its input. */
 bool read_kernel(reader *r, json_t *j, plan_kernel *k);
 
+/* A plan of a version that has no stages. */
+bool read_plan(reader *r, plan *p, json_t *top);
+
 /* ---- parts of a plan --------------------------------------------------- */
 
 bool read_mesh(reader *r, members *m, mesh *to);

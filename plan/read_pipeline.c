@@ -1,5 +1,5 @@
-/* The reader of plans with stages, version 4.  The tables of all stages are
- * one behind the other, and a stage says how many rows are its. */
+/* The reader of plans with stages, version 4, and without.  The tables of all
+ * stages are one behind the other, and a stage says how many rows are its. */
 #include "config.h"
 
 #include <string.h>
@@ -232,6 +232,31 @@ static bool read_pipeline(reader *r, plan_pipeline *p, json_t *top)
 	       read_all_tables(r, &m, p) && read_no_more(r, &m);
 }
 
+static bool has_stages(const json_t *top)
+{
+	const json_t *version = json_object_get(top, "version");
+	return json_is_integer(version) &&
+	       json_integer_value(version) == PLAN_PIPELINE_VERSION;
+}
+
+static plan_pipeline *read_one_stage(reader *r, json_t *top, uint64_t digest)
+{
+	plan *one = ARENA_NEW(r->arena, plan);
+	if (!read_plan(r, one, top) || !plan_check(one, r->sink, r->path))
+		return NULL;
+	one->digest = digest;
+	return pipeline_of_plan(r->arena, one);
+}
+
+static plan_pipeline *read_with_stages(reader *r, json_t *top, uint64_t digest)
+{
+	plan_pipeline *p = ARENA_NEW(r->arena, plan_pipeline);
+	p->digest = digest;
+	return read_pipeline(r, p, top) && pipeline_check(p, r->sink, r->path)
+		       ? p
+		       : NULL;
+}
+
 plan_pipeline *pipeline_parse(arena *a, diag_sink *s, const char *path,
 			      const char *text, size_t len)
 {
@@ -248,11 +273,11 @@ plan_pipeline *pipeline_parse(arena *a, diag_sink *s, const char *path,
 		read_syntax_error(&r, &e);
 		return NULL;
 	}
-	plan_pipeline *p = ARENA_NEW(a, plan_pipeline);
-	bool ok = read_pipeline(&r, p, top);
+	uint64_t digest = hash_bytes(HASH_SEED, text, len);
+	plan_pipeline *p = has_stages(top) ? read_with_stages(&r, top, digest)
+					   : read_one_stage(&r, top, digest);
 	json_decref(top);
-	p->digest = hash_bytes(HASH_SEED, text, len);
-	return ok && pipeline_check(p, s, path) ? p : NULL;
+	return p;
 }
 
 plan_pipeline *pipeline_read(arena *a, diag_sink *s, const char *path)

@@ -99,10 +99,12 @@ static void put_pipeline(writer *w, const void *of)
 char *pipeline_text(arena *a, const plan_pipeline *p, const char *path,
 		    size_t *len)
 {
-	return write_text(a, p, path, put_pipeline, len);
+	return pipeline_is_plan(p) ? plan_text(a, &p->stages[0], path, len)
+				   : write_text(a, p, path, put_pipeline, len);
 }
 
 bool pipeline_write(const plan_pipeline *p, const char *path)
 {
-	return write_atomically(path, p, put_pipeline);
+	return pipeline_is_plan(p) ? plan_write(&p->stages[0], path)
+				   : write_atomically(path, p, put_pipeline);
 }
