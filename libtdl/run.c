@@ -5,13 +5,13 @@
 
 #include "base/dtype.h"
 #include "libtdl/api.h"
-#include "plan/plan.h"
+#include "plan/pipeline.h"
 #include "runtime/exec/executor.h"
 
 struct tdl_run {
 	tdl_context *context;
 	arena *arena;
-	const plan *plan;
+	const plan *plan; /* all of its stages as one */
 	executor *executor;
 	array *inputs, *outputs; /* of the plan, without data between steps */
 	bool broken;
@@ -26,13 +26,14 @@ typedef struct opening {
 } opening;
 
 /* A copy of the plan, which may be freed while it runs. */
-static const plan *copy_plan(api_call *c, const plan *p)
+static const plan_pipeline *copy_plan(api_call *c, const plan *p)
 {
 	size_t n;
 	arena *tmp = arena_new();
 	const char *text = plan_text(tmp, p, ".", &n);
-	const plan *copy = text ? plan_parse(c->job.arena, c->job.sink,
-					     "./plan", text, n) : NULL;
+	const plan_pipeline *copy =
+		text ? pipeline_parse(c->job.arena, c->job.sink, "./plan",
+				      text, n) : NULL;
 	arena_free(tmp);
 	return copy;
 }
@@ -72,14 +73,15 @@ static void open_run(api_call *c, void *arg)
 	tdl_run *r = ARENA_NEW(a, tdl_run);
 	r->context = c->context;
 	r->arena = a;
-	r->plan = p ? copy_plan(c, p) : NULL;
-	if (!r->plan)
+	const plan_pipeline *copy = p ? copy_plan(c, p) : NULL;
+	if (!copy)
 		return;
+	r->plan = pipeline_merge(a, copy)->plan;
 	r->inputs = arrays_for(a, r->plan, r->plan->inputs, r->plan->ninputs);
 	r->outputs = arrays_for(a, r->plan, r->plan->outputs,
 				r->plan->noutputs);
 	/* Last: after it nothing fails. */
-	r->executor = executor_open(r->plan, "the plan", &backend_cpu,
+	r->executor = executor_open(copy, "the plan", &backend_cpu,
 				    &comm_threads, NULL, &how, &f);
 	if (!r->executor) {
 		fail(c, &f);
@@ -229,8 +231,8 @@ static void reach_state(api_call *c, void *arg)
 	x.data = s->x->data;
 	if (!suits(c, s->x, &x))
 		return;
-	bool good = s->writes ? executor_state_set(r->executor, t, &x, &f)
-			      : executor_state_get(r->executor, t, &x, &f);
+	bool good = s->writes ? executor_state_set(r->executor, &x, &f)
+			      : executor_state_get(r->executor, &x, &f);
 	if (!good)
 		fail(c, &f);
 }

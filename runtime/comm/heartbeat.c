@@ -88,33 +88,58 @@ bool heartbeat_read(const char *path, heartbeat *x, int n, uint64_t *joined)
 	return good;
 }
 
-static void instruction_text(const plan *p, int at, char *text, size_t n)
+/* The unrolled program of a worker's stage; NULL where there is no instruction
+ * `at' in it. */
+static const plan *program_of(const plan_pipeline *p, int worker, int at,
+			      int *stage)
 {
-	snprintf(text, n, "instruction %d (%s of '%s')", at,
-		 collective_name(p->program[at].collective),
-		 p->tensors[p->buffers[p->program[at].to].tensor].name);
+	int number;
+	*stage = 0;
+	if (!p || worker >= pipeline_first(p, p->nstages))
+		return NULL;
+	*stage = pipeline_stage_of(p, worker, &number);
+	const plan *of = &p->stages[*stage];
+	return at >= 0 && at < of->ninstrs ? of : NULL;
 }
 
-void place_text(const plan *p, int64_t steps, int at, char *text, size_t n)
+static void instruction_text(const plan *p, int at, char *text, size_t n)
 {
+	const plan_instr *in = &p->program[at];
+	bool message = in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+	snprintf(text, n, "instruction %d (%s of '%s')", at,
+		 message ? "message" : collective_name(in->collective),
+		 p->tensors[p->buffers[in->to].tensor].name);
+}
+
+void place_text(const plan_pipeline *p, int worker, int64_t steps, int at,
+		char *text, size_t n)
+{
+	int stage;
+	const plan *of = program_of(p, worker, at, &stage);
 	if (steps == 0) {
 		snprintf(text, n, "before the first step");
 		return;
 	}
-	int done = snprintf(text, n, "in step %" PRId64 ", ", steps);
-	if (at < 0 || !p || at >= p->ninstrs) {
+	int done = snprintf(text, n, "in step %" PRId64, steps);
+	if (p && p->nstages > 1)
+		done += snprintf(text + done, n - (size_t)done, " of stage %d",
+				 stage);
+	if (!of) {
 		snprintf(text + done, n - (size_t)done,
-			 "before its first transfer");
+			 ", before its first transfer");
 		return;
 	}
-	done += snprintf(text + done, n - (size_t)done, "after ");
-	instruction_text(p, at, text + done, n - (size_t)done);
+	done += snprintf(text + done, n - (size_t)done, ", after ");
+	instruction_text(of, at, text + done, n - (size_t)done);
 }
 
-void awaited_text(const plan *p, int at, char *text, size_t n)
+void awaited_text(const plan_pipeline *p, int worker, int at, char *text,
+		  size_t n)
 {
-	if (at < 0 || !p || at >= p->ninstrs)
+	int stage;
+	const plan *of = program_of(p, worker, at, &stage);
+	if (!of)
 		snprintf(text, n, "the others at the end of it");
 	else
-		instruction_text(p, at, text, n);
+		instruction_text(of, at, text, n);
 }

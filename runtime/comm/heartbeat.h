@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "plan/plan.h"
+#include "plan/pipeline.h"
 
 enum { HEARTBEAT_RUNS = -1, HEARTBEAT_KEPT = 2 };
 
@@ -41,13 +41,16 @@ bool heartbeat_write(const char *path, const heartbeat *x, int n,
 /* Reads one; false if there is none.  n and joined may be 0 and NULL. */
 bool heartbeat_read(const char *path, heartbeat *x, int n, uint64_t *joined);
 
-/* The position in a plan, which may be NULL, of a process that has begun so
- * many steps, and in the last one ended transfer `at', or -1: "in step 3, after
- * instruction 17 (all-gather of 'x')". */
-void place_text(const plan *p, int64_t steps, int at, char *text, size_t n);
+/* The position in a plan, which may be NULL, of the process of a worker that
+ * has begun so many steps, and in the last one ended transfer `at', or -1: "in
+ * step 3, after instruction 17 (all-gather of 'x')"; with several stages "in
+ * step 3 of stage 1, after instruction 17 (message of 'y')". */
+void place_text(const plan_pipeline *p, int worker, int64_t steps, int at,
+		char *text, size_t n);
 
 /* A transfer that is waited for: "instruction 17 (all-gather of 'x')"; -1: "the
  * others at the end of it", of a step. */
-void awaited_text(const plan *p, int at, char *text, size_t n);
+void awaited_text(const plan_pipeline *p, int worker, int at, char *text,
+		  size_t n);
 
 #endif

@@ -73,6 +73,7 @@ typedef struct group {
 typedef struct ranks {
 	arena *a;
 	mpi_heartbeat *mpi_heartbeat;
+	const plan_pipeline *all;
 	const plan *p;
 	int rank;
 	unsigned char *arena;
@@ -254,9 +255,15 @@ static uint64_t *gather_ranks(void *run, arena *a, uint64_t x, int *n)
 	return all;
 }
 
-static void *open_ranks(void *run, const plan *p, failure *f)
+static void *open_ranks(void *run, const plan_pipeline *all, failure *f)
 {
-	int n, workers = mesh_workers(&p->mesh);
+	const plan *p = &all->stages[0];
+	int n, workers = pipeline_first(all, all->nstages);
+	if (!pipeline_is_plan(all)) {
+		fail_with(f, CLI_INPUT, "the plan has stages, which --comm mpi "
+			  "does not run; --comm threads does");
+		return NULL;
+	}
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	if (n != workers) {
 		fail_with(f, CLI_MACHINE, "the plan has %d worker%s, and there "
@@ -268,7 +275,8 @@ static void *open_ranks(void *run, const plan *p, failure *f)
 	}
 	arena *a = arena_new();
 	ranks *c = ARENA_NEW(a, ranks);
-	*c = (ranks){ .a = a, .mpi_heartbeat = run, .p = p, .at = -1 };
+	*c = (ranks){ .a = a, .mpi_heartbeat = run, .all = all, .p = p,
+		      .at = -1 };
 	MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
 	return c;
 }
@@ -332,7 +340,7 @@ static void close_ranks(void *state)
 static bool launch_rank(void *state, comm_body *body, void *arg, failure *f)
 {
 	ranks *c = state;
-	mpi_heartbeat_step(c->mpi_heartbeat, c->p);
+	mpi_heartbeat_step(c->mpi_heartbeat, c->all);
 	bool good = body(arg, c->rank, f);
 	mpi_heartbeat_step(c->mpi_heartbeat, NULL);
 	return good;
@@ -526,12 +534,13 @@ static bool wait_ranks(void *state, int worker)
 static double watch_ranks(void *state, const comm_progress *x)
 {
 	ranks *c = state;
-	mpi_heartbeat_watch(c->mpi_heartbeat, c->p, x);
+	mpi_heartbeat_watch(c->mpi_heartbeat, c->all, x);
 	return 0;
 }
 
-static int64_t received_ranks(void *state, int instr)
+static int64_t received_ranks(void *state, int stage, int instr)
 {
+	(void)stage;
 	return ((ranks *)state)->exchanges[instr].total;
 }
 

@@ -58,7 +58,7 @@ struct mpi_heartbeat {
 	atomic_llong wait_bytes;
 	pthread_mutex_t lock; /* of these three */
 	bool alone; /* another rank has no thread */
-	const plan *p;
+	const plan_pipeline *p;
 	const comm_progress *progress;
 	/* The thread's own. */
 	pulse sent, heard;
@@ -94,7 +94,7 @@ static void give_up(mpi_heartbeat *b, const position *x, const char *why)
 {
 	char place[300];
 	pthread_mutex_lock(&b->lock);
-	place_text(b->p, x->steps, x->at, place, sizeof(place));
+	place_text(b->p, x->rank, x->steps, x->at, place, sizeof(place));
 	fprintf(stderr, "tdlrun: rank %d on '%s' %s for %g seconds; it was "
 		"%s\n", x->rank, x->host, why, b->timeout, place);
 	fflush(stderr);
@@ -107,8 +107,8 @@ static void give_up_waiting(mpi_heartbeat *b)
 	char place[300], awaited[300];
 	const position *x = &b->sent.own;
 	pthread_mutex_lock(&b->lock);
-	place_text(b->p, x->steps, x->at, place, sizeof(place));
-	awaited_text(b->p, atomic_load(&b->waits_for), awaited,
+	place_text(b->p, x->rank, x->steps, x->at, place, sizeof(place));
+	awaited_text(b->p, x->rank, atomic_load(&b->waits_for), awaited,
 		     sizeof(awaited));
 	fprintf(stderr, "tdlrun: all %d ranks have waited for one another for "
 		"%g seconds; rank %d on '%s' is furthest behind: it was %s, "
@@ -357,7 +357,7 @@ void mpi_heartbeat_close(mpi_heartbeat *b)
 	free(b);
 }
 
-void mpi_heartbeat_watch(mpi_heartbeat *b, const plan *p,
+void mpi_heartbeat_watch(mpi_heartbeat *b, const plan_pipeline *p,
 			 const comm_progress *x)
 {
 	if (!b)
@@ -368,7 +368,7 @@ void mpi_heartbeat_watch(mpi_heartbeat *b, const plan *p,
 	pthread_mutex_unlock(&b->lock);
 }
 
-void mpi_heartbeat_step(mpi_heartbeat *b, const plan *p)
+void mpi_heartbeat_step(mpi_heartbeat *b, const plan_pipeline *p)
 {
 	if (b && p) {
 		mpi_heartbeat_watch(b, p, NULL);

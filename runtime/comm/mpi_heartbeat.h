@@ -26,11 +26,11 @@ void mpi_heartbeat_close(mpi_heartbeat *b);
 
 /* From now on *x is the progress of a device in a plan; NULL, NULL: not any
  * more.  b may be NULL here and below. */
-void mpi_heartbeat_watch(mpi_heartbeat *b, const plan *p,
+void mpi_heartbeat_watch(mpi_heartbeat *b, const plan_pipeline *p,
 			 const comm_progress *x);
 
 /* A step of a plan begins; NULL: it ends. */
-void mpi_heartbeat_step(mpi_heartbeat *b, const plan *p);
+void mpi_heartbeat_step(mpi_heartbeat *b, const plan_pipeline *p);
 
 /* This rank begins to wait for a transfer, of which so many bytes are on their
  * way to it or from it; instr -1: for all others, at the end of a step. */

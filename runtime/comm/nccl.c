@@ -67,10 +67,10 @@ static uint64_t *gather_processes(void *run, arena *a, uint64_t x, int *n)
 }
 
 /* Alone there is one process, so one worker. */
-static void *open_processes(void *run, const plan *p, failure *f)
+static void *open_processes(void *run, const plan_pipeline *p, failure *f)
 {
 	const processes *x = run;
-	int n = mesh_workers(&p->mesh);
+	int n = pipeline_first(p, p->nstages);
 	if (x->by == &comm_single_process && n > 1) {
 		fail_with(f, CLI_MACHINE, "the plan has %d workers, and this "
 			  "is the only process: start it with 'mpirun -n %d "

@@ -145,7 +145,7 @@ static void give_up(peer_monitor *b, int rank, const heartbeat *x,
 	if (!speaks(b, rank))
 		_exit(CLI_MACHINE);
 	pthread_mutex_lock(&b->lock);
-	place_text(b->p, x->steps, x->at, place, sizeof(place));
+	place_text(b->p, rank, x->steps, x->at, place, sizeof(place));
 	pthread_mutex_unlock(&b->lock);
 	peer_monitor_die(b, CLI_MACHINE,
 			 "rank %d on '%s' %s for %g seconds; it was "

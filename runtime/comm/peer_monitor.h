@@ -32,7 +32,7 @@ typedef struct peer_monitor {
 	int nshared;
 	pthread_mutex_t lock; /* of what follows */
 	heartbeat own;
-	const plan *p; /* NULL for none */
+	const plan_pipeline *p; /* NULL for none */
 	const comm_progress *progress;
 	bool ends;
 } peer_monitor;

@@ -228,10 +228,10 @@ static void end_rendezvous(void *run, cli_status status)
 
 /* ---- a plan ------------------------------------------------------------ */
 
-static void *open_rendezvous(void *run, const plan *p, failure *f)
+static void *open_rendezvous(void *run, const plan_pipeline *p, failure *f)
 {
 	peer_monitor *b = run;
-	int workers = mesh_workers(&p->mesh);
+	int workers = pipeline_first(p, p->nstages);
 	if (workers != b->nranks) {
 		fail_with(f, CLI_MACHINE, "the plan has %d worker%s, and there "
 			  "%s %d process%s: start as many", workers,

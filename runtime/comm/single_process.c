@@ -24,13 +24,13 @@ static void end_alone(void *run, cli_status status)
 	(void)status;
 }
 
-static void *open_alone(void *run, const plan *p, failure *f)
+static void *open_alone(void *run, const plan_pipeline *p, failure *f)
 {
 	arena *a = arena_new();
 	alone *c = ARENA_NEW(a, alone);
 	(void)run;
 	(void)f;
-	*c = (alone){ a, mesh_workers(&p->mesh) };
+	*c = (alone){ a, pipeline_first(p, p->nstages) };
 	return c;
 }
 

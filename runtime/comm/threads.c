@@ -1,7 +1,8 @@
 /* All workers in this process, a thread each.  A worker copies the parts that
  * it receives directly out of its peers' arenas, once these have reached the
- * same point of the program; before it writes where others read, it waits until
- * they have read.  There are no other waits. */
+ * same point of the program, or, in another stage, the point where they send
+ * them; before it writes where others read, it waits until they have read.
+ * There are no other waits. */
 #include "config.h"
 
 #include <pthread.h>
@@ -23,30 +24,44 @@ enum { SPINS = 2000 };
 
 typedef VEC(int) numbers;
 
+/* A worker that receives from this one, and in which of its instructions. */
+typedef struct reader {
+	int worker, instr;
+} reader;
+
 /* The data that one worker receives in one instruction. */
 typedef struct parcel {
 	int npieces;
 	struct pull *pulls;
-	numbers readers;  /* the workers that receive from this one */
+	VEC(reader) readers;
 	int64_t received; /* bytes from others, so far */
 } parcel;
 
 /* A piece, without the dimensions that a box has room for. */
 typedef struct pull {
-	int peer;
+	int peer, instr; /* what sends it, and where; of its stage */
+	int from;	 /* its buffer, of its stage */
 	bool add, zeros;
 	int64_t *lo, *hi;
 } pull;
 
-typedef struct threads {
-	arena *a;
+/* A stage's program, as its workers see it. */
+typedef struct stage_code {
 	const plan *p;
-	int nworkers;
-	unsigned char *const *arenas;
+	int first, nworkers;
 	parcel *parcels; /* [instr * nworkers + worker] */
 	bool *local;	 /* instr: no worker receives anything from another */
-	numbers *guards; /* instr: transfers that read where it writes, and that
-			    no instruction before it waits for */
+	numbers *guards; /* instr: transfers and sends that read where it
+			    writes, and that no instruction before it waits
+			    for */
+} stage_code;
+
+typedef struct threads {
+	arena *a;
+	const plan_pipeline *p;
+	int nworkers;
+	stage_code *stages, **stage_of; /* by worker */
+	unsigned char *const *arenas;
 	progress *posts; /* by worker: instructions that it is done with */
 	thread_pool *thread_pool;
 	int spins;
@@ -55,36 +70,67 @@ typedef struct threads {
 	failure failure;
 } threads;
 
-static parcel *parcel_of(threads *c, int instr, int worker)
+static parcel *parcel_of(const stage_code *s, int instr, int number)
 {
-	return &c->parcels[(size_t)instr * (size_t)c->nworkers +
-			   (size_t)worker];
+	return &s->parcels[(size_t)instr * (size_t)s->nworkers +
+			   (size_t)number];
 }
 
 /* ---- opening ----------------------------------------------------------- */
 
-static void note_pieces(threads *c, int instr, int worker)
+/* The pieces that worker `number' of a stage receives from workers of another
+ * stage, or of its own, which have them in buffer `from' at instruction
+ * `at'. */
+static void note_pieces(threads *c, stage_code *to, int instr, int number,
+			stage_code *of, int at, int from, const piece *pieces,
+			int n)
 {
-	arena *work = arena_new();
-	const plan_instr *in = &c->p->program[instr];
-	parcel *x = parcel_of(c, instr, worker);
-	piece *pieces;
-	int n = plan_pieces(work, c->p, in, worker, &pieces);
+	parcel *x = parcel_of(to, instr, number);
+	reader own = { to->first + number, instr };
 	x->npieces = n;
 	x->pulls = ARENA_ARRAY(c->a, pull, n);
 	for (int i = 0; i < n; i++) {
 		const piece *q = &pieces[i];
-		x->pulls[i] = (pull){ q->peer, q->add, q->zeros,
+		x->pulls[i] = (pull){ of->first + q->peer, at, from, q->add,
+				      q->zeros,
 				      ARENA_COPY(c->a, q->at.lo, q->at.n),
 				      ARENA_COPY(c->a, q->at.hi, q->at.n) };
-		if (q->peer != worker) {
-			numbers *to = &parcel_of(c, instr, q->peer)->readers;
-			c->local[instr] = false;
-			if (to->n == 0 || to->at[to->n - 1] != worker)
-				vec_push(c->a, to, worker);
-		}
+		if (of == to && q->peer == number)
+			continue;
+		parcel *y = parcel_of(of, at, q->peer);
+		to->local[instr] = of->local[at] = false;
+		if (y->readers.n == 0 ||
+		    y->readers.at[y->readers.n - 1].worker != own.worker)
+			vec_push(c->a, &y->readers, own);
 	}
-	arena_free(work);
+}
+
+static void note_transfer(threads *c, stage_code *s, int instr)
+{
+	const plan_instr *in = &s->p->program[instr];
+	for (int w = 0; w < s->nworkers; w++) {
+		arena *work = arena_new();
+		piece *pieces;
+		int n = plan_pieces(work, s->p, in, w, &pieces);
+		note_pieces(c, s, instr, w, s, instr, in->from, pieces, n);
+		arena_free(work);
+	}
+}
+
+/* `at' is where the value is sent. */
+static void note_receive(threads *c, stage_code *s, int instr, int at)
+{
+	const plan_instr *in = &s->p->program[instr];
+	stage_code *of = &c->stages[c->p->channels[in->channel].from];
+	for (int w = 0; w < s->nworkers; w++) {
+		arena *work = arena_new();
+		piece *pieces;
+		int n = pipeline_pieces(work, c->p, in->channel, in->turn, w,
+					&pieces);
+		note_pieces(c, s, instr, w, of, at, of->p->program[at].from,
+			    pieces, n);
+		arena_free(work);
+	}
 }
 
 /* A place in every arena that an instruction reads for others. */
@@ -93,33 +139,76 @@ typedef struct source {
 	int instr;
 } source;
 
-static source source_of(const threads *c, int buffer, int instr)
+static source source_of(const stage_code *s, int buffer, int instr)
 {
-	const plan_buffer *b = &c->p->buffers[buffer];
+	const plan_buffer *b = &s->p->buffers[buffer];
 	return (source){ b->offset, b->offset + b->nbytes, instr };
 }
 
 /* Finds the reads that an instruction has to wait for before it writes to their
  * source; a read that one instruction has waited for needs no other wait. */
-static void find_guards(threads *c)
+static void find_guards(threads *c, stage_code *s)
 {
 	arena *work = arena_new();
 	VEC(source) read = { 0 };
-	for (int i = 0; i < c->p->ninstrs; i++) {
-		const plan_instr *in = &c->p->program[i];
-		source to = source_of(c, in->to, i);
+	for (int i = 0; i < s->p->ninstrs; i++) {
+		const plan_instr *in = &s->p->program[i];
+		source to = source_of(s, in->to, i);
 		int kept = 0;
-		for (int j = 0; j < read.n; j++) {
+		for (int j = 0; j < read.n && in->op != PLAN_SEND; j++) {
 			const source *from = &read.at[j];
 			if (from->lo < to.hi && to.lo < from->hi)
-				vec_push(c->a, &c->guards[i], from->instr);
+				vec_push(c->a, &s->guards[i], from->instr);
 			else
 				read.at[kept++] = *from;
 		}
-		read.n = kept;
-		if (!c->local[i])
-			vec_push(work, &read, source_of(c, in->from, i));
+		if (in->op != PLAN_SEND)
+			read.n = kept;
+		if (!s->local[i] && in->op != PLAN_RECEIVE)
+			vec_push(work, &read, source_of(s, in->from, i));
 	}
+	arena_free(work);
+}
+
+static void open_stage(threads *c, int nth)
+{
+	const plan *p = &c->p->stages[nth];
+	stage_code *s = &c->stages[nth];
+	*s = (stage_code){ .p = p,
+			   .first = pipeline_first(c->p, nth),
+			   .nworkers = mesh_workers(&p->mesh) };
+	s->parcels = arena_calloc(c->a,
+				  (size_t)p->ninstrs * (size_t)s->nworkers,
+				  sizeof(parcel));
+	s->local = ARENA_ARRAY(c->a, bool, p->ninstrs);
+	s->guards = ARENA_ARRAY(c->a, numbers, p->ninstrs);
+	for (int i = 0; i < p->ninstrs; i++)
+		s->local[i] = true;
+	for (int w = 0; w < s->nworkers; w++)
+		c->stage_of[s->first + w] = s;
+}
+
+static void note_stage(threads *c, stage_code *s, const int *partners)
+{
+	for (int i = 0; i < s->p->ninstrs; i++)
+		if (plan_moves(&s->p->program[i]))
+			note_transfer(c, s, i);
+		else if (s->p->program[i].op == PLAN_RECEIVE)
+			note_receive(c, s, i, partners[i]);
+}
+
+static void open_stages(threads *c)
+{
+	arena *work = arena_new();
+	int **partners = pipeline_partners(work, c->p);
+	c->stages = ARENA_ARRAY(c->a, stage_code, c->p->nstages);
+	c->stage_of = ARENA_ARRAY(c->a, stage_code *, c->nworkers);
+	for (int s = 0; s < c->p->nstages; s++)
+		open_stage(c, s);
+	for (int s = 0; s < c->p->nstages; s++)
+		note_stage(c, &c->stages[s], partners[s]);
+	for (int s = 0; s < c->p->nstages; s++)
+		find_guards(c, &c->stages[s]);
 	arena_free(work);
 }
 
@@ -171,23 +260,14 @@ static void close_threads(void *state)
 	arena_free(c->a);
 }
 
-static void *open_threads(void *run, const plan *p, failure *f)
+static void *open_threads(void *run, const plan_pipeline *p, failure *f)
 {
 	(void)run;
 	arena *a = arena_new();
 	threads *c = ARENA_NEW(a, threads);
-	*c = (threads){ .a = a, .p = p, .nworkers = mesh_workers(&p->mesh) };
-	c->parcels = arena_calloc(a, (size_t)p->ninstrs * (size_t)c->nworkers,
-				  sizeof(parcel));
-	c->local = ARENA_ARRAY(a, bool, p->ninstrs);
-	for (int i = 0; i < p->ninstrs; i++) {
-		c->local[i] = true;
-		for (int w = 0; w < c->nworkers && plan_moves(&p->program[i]);
-		     w++)
-			note_pieces(c, i, w);
-	}
-	c->guards = ARENA_ARRAY(a, numbers, p->ninstrs);
-	find_guards(c);
+	*c = (threads){ .a = a, .p = p,
+			.nworkers = pipeline_first(p, p->nstages) };
+	open_stages(c);
 	open_posts(c);
 	c->spins = processors(NULL) >= c->nworkers ? SPINS : 0;
 	barrier_init(&c->barrier, c->nworkers);
@@ -263,19 +343,27 @@ static bool wait_threads(void *state, int number)
 
 static unsigned char *place(const threads *c, int worker, int buffer)
 {
-	return c->arenas[worker] + c->p->buffers[buffer].offset;
+	return c->arenas[worker] + c->stage_of[worker]->p->buffers[buffer]
+					   .offset;
 }
 
-static void fetch(threads *c, const plan_instr *in, int number, const pull *x,
+static region region_of(const threads *c, int worker, int buffer)
+{
+	const stage_code *s = c->stage_of[worker];
+	return plan_region(s->p, buffer, worker - s->first);
+}
+
+static void fetch(threads *c, const plan_instr *in, int worker, const pull *x,
 		  parcel *to)
 {
-	const plan_tensor *t = &c->p->tensors[c->p->buffers[in->to].tensor];
+	const plan *p = c->stage_of[worker]->p;
+	const plan_tensor *t = &p->tensors[p->buffers[in->to].tensor];
 	int64_t size = (int64_t)dtype_size(t->type);
-	region dst = plan_region(c->p, in->to, number);
-	region src = x->zeros ? dst : plan_region(c->p, in->from, x->peer);
-	unsigned char *at = place(c, number, in->to);
-	const unsigned char *from = place(c, x->peer, in->from);
-	reducer r = x->add ? plan_partial(c->p, in->node) : RED_NONE;
+	region dst = region_of(c, worker, in->to);
+	region src = x->zeros ? dst : region_of(c, x->peer, x->from);
+	unsigned char *at = place(c, worker, in->to);
+	const unsigned char *from = place(c, x->peer, x->from);
+	reducer r = x->add ? plan_partial(p, in->node) : RED_NONE;
 	box b = { .n = t->ndim };
 	memcpy(b.lo, x->lo, (size_t)b.n * sizeof(*b.lo));
 	memcpy(b.hi, x->hi, (size_t)b.n * sizeof(*b.hi));
@@ -290,43 +378,56 @@ static void fetch(threads *c, const plan_instr *in, int number, const pull *x,
 		else
 			memcpy(at + run.dst * size, from + run.src * size,
 			       (size_t)(run.n * size));
-		if (x->peer != number)
+		if (x->peer != worker)
 			to->received += run.n * size;
 	}
 }
 
 /* Waits until all reads of the place where the instruction writes are done. */
-static bool ready_threads(void *state, int instr, int number)
+static bool ready_threads(void *state, int instr, int worker)
 {
 	threads *c = state;
-	const numbers *guards = &c->guards[instr];
+	const stage_code *s = c->stage_of[worker];
+	const numbers *guards = &s->guards[instr];
 	for (int i = 0; i < guards->n; i++) {
-		int from = guards->at[i];
-		const numbers *r = &parcel_of(c, from, number)->readers;
-		for (int j = 0; j < r->n; j++)
-			if (!progress_wait(&c->posts[r->at[j]], from + 1,
+		const parcel *x = parcel_of(s, guards->at[i],
+					    worker - s->first);
+		for (int j = 0; j < x->readers.n; j++) {
+			const reader *r = &x->readers.at[j];
+			if (!progress_wait(&c->posts[r->worker], r->instr + 1,
 					   c->spins))
 				return false;
+		}
 	}
 	return true;
 }
 
-static bool transfer(void *state, int instr, int number)
+/* A piece is there as soon as its peer has come to where it sends it. */
+static bool transfer(void *state, int instr, int worker)
 {
 	threads *c = state;
-	parcel *x = parcel_of(c, instr, number);
-	progress *own = &c->posts[number];
-	if (!c->local[instr])
+	const stage_code *s = c->stage_of[worker];
+	parcel *x = parcel_of(s, instr, worker - s->first);
+	progress *own = &c->posts[worker];
+	if (!s->local[instr])
 		progress_set(own, instr);
 	for (int i = 0; i < x->npieces; i++) {
 		const pull *q = &x->pulls[i];
-		if (q->peer != number &&
-		    !progress_wait(&c->posts[q->peer], instr, c->spins))
+		if (q->peer != worker &&
+		    !progress_wait(&c->posts[q->peer], q->instr, c->spins))
 			return false;
-		fetch(c, &c->p->program[instr], number, q, x);
+		fetch(c, &s->p->program[instr], worker, q, x);
 	}
-	if (!c->local[instr])
+	if (!s->local[instr])
 		progress_set(own, instr + 1);
+	return true;
+}
+
+static bool send_threads(void *state, int instr, int worker)
+{
+	threads *c = state;
+	if (!c->stage_of[worker]->local[instr])
+		progress_set(&c->posts[worker], instr);
 	return true;
 }
 
@@ -344,12 +445,13 @@ static int64_t same_threads(void *state, int64_t x)
 	return x;
 }
 
-static int64_t received_threads(void *state, int instr)
+static int64_t received_threads(void *state, int stage, int instr)
 {
-	threads *c = state;
+	const threads *c = state;
+	const stage_code *s = &c->stages[stage];
 	int64_t n = 0;
-	for (int w = 0; w < c->nworkers; w++)
-		n += parcel_of(c, instr, w)->received;
+	for (int w = 0; w < s->nworkers; w++)
+		n += parcel_of(s, instr, w)->received;
 	return n;
 }
 
@@ -365,6 +467,8 @@ const communicator comm_threads = {
 	.ready = ready_threads,
 	.move = transfer,
 	.combine = transfer,
+	.send = send_threads,
+	.receive = transfer,
 	.barrier = wait_threads,
 	.share = share_threads,
 	.sum = same_threads,

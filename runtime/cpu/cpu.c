@@ -100,8 +100,11 @@ static int share_of_processors(const backend_options *o)
 	return share > 1 ? share : 1;
 }
 
-static void *open_cpu(const plan *p, const backend_options *o, failure *f)
+/* Stages have one table of kernels. */
+static void *open_cpu(const plan_pipeline *all, const backend_options *o,
+		      failure *f)
 {
+	const plan *p = &all->stages[0];
 	arena *a = arena_new();
 	cpu *c = ARENA_NEW(a, cpu);
 	*c = (cpu){ .a = a, .p = p, .kernels = o->kernels,

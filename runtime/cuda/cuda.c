@@ -319,8 +319,15 @@ static bool open_staging(cuda *c, int gpu, failure *f)
 	return c->gpus[gpu].staging != NULL;
 }
 
-static void *open_cuda(const plan *p, const backend_options *o, failure *f)
+static void *open_cuda(const plan_pipeline *all, const backend_options *o,
+		       failure *f)
 {
+	const plan *p = &all->stages[0];
+	if (!pipeline_is_plan(all)) {
+		fail_with(f, CLI_INPUT, "the plan has stages, which --backend "
+			  "cuda does not run; --backend cpu does");
+		return NULL;
+	}
 	if (o->kernels == KERNELS_INTERPRETER) {
 		fail_with(f, CLI_USAGE, "the interpreter runs on the host "
 			  "alone: --kernels interpreter goes with --backend "
@@ -368,13 +375,15 @@ static void *copy_cuda(void *state, int worker, int instr)
 	return program_copy(((cuda *)state)->program, instr, worker);
 }
 
-static int64_t received_cuda(void *state, int instr)
+static int64_t received_cuda(void *state, int stage, int instr)
 {
+	(void)stage;
 	return program_received(((cuda *)state)->program, instr);
 }
 
-static int64_t used_cuda(void *state)
+static int64_t used_cuda(void *state, int stage)
 {
+	(void)stage;
 	return program_used(((cuda *)state)->program);
 }
 

@@ -4,7 +4,7 @@
 #define TDL_RUNTIME_EXEC_BACKEND_H
 
 #include "kernel/eval.h"
-#include "plan/plan.h"
+#include "plan/pipeline.h"
 #include "runtime/exec/fail.h"
 
 typedef enum kernels_from {
@@ -45,8 +45,11 @@ typedef struct backend {
 	const char *name;
 	const char *missing; /* the reason why it is unavailable; NULL if it is
 				not */
-	/* Makes the kernels of a plan ready.  NULL with *f set. */
-	void *(*open)(const plan *p, const backend_options *o, failure *f);
+	/* Makes the kernels of an unrolled pipeline ready (pipeline_unroll()),
+	 * for the workers o->first .. o->first + o->nworkers of it.  NULL with
+	 * *f set. */
+	void *(*open)(const plan_pipeline *p, const backend_options *o,
+		      failure *f);
 	/* Memory of the device, 64-byte aligned and zero, for one of the
 	 * workers 0 <= worker < nworkers; NULL if there is not enough. */
 	void *(*alloc)(void *b, int worker, int64_t nbytes);
@@ -71,13 +74,14 @@ typedef struct backend {
 	bool (*step)(void *b, failure *f);
 	/* The host's memory of a FEED, of which each step takes the worker's
 	 * part, and of an instruction that hands out a part of an output
-	 * (plan_hands_out()), where that is after a step; dense. */
+	 * (plan_hands_out()), where that is after a step; dense.  The
+	 * instruction is of the worker's stage. */
 	void *(*copy)(void *b, int worker, int instr);
-	/* Bytes that these workers received from others in an instruction since
-	 * open(); the greatest part of its arena that any of them has used,
-	 * from its beginning. */
-	int64_t (*received)(void *b, int instr);
-	int64_t (*used)(void *b);
+	/* Bytes that these workers received from others in an instruction of a
+	 * stage since open(); the greatest part of its arena that any of the
+	 * stage's that are here has used, from its beginning. */
+	int64_t (*received)(void *b, int stage, int instr);
+	int64_t (*used)(void *b, int stage);
 	/* Bytes that a device has beside the arenas for copies of operands,
 	 * and how many of them are taken; NULL for a backend without. */
 	void (*copies)(void *b, int64_t *planned, int64_t *used);

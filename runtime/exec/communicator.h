@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "plan/plan.h"
+#include "plan/pipeline.h"
 #include "runtime/exec/fail.h"
 
 /* The means by which processes without a launcher find each other. */
@@ -35,7 +35,8 @@ typedef struct communicator {
 				not */
 	/* Whether it moves regions, in the host's memory.  One that does not
 	 * goes with backends that do it themselves, and has no attach(),
-	 * launch(), ready(), move(), combine() and received(). */
+	 * launch(), ready(), move(), combine(), send(), receive() and
+	 * received(). */
 	bool moves;
 	/* Joins the processes of the run, before anything else, and sets *run,
 	 * the argument of end(), gather() and open().  Rank 0 speaks for all;
@@ -48,8 +49,11 @@ typedef struct communicator {
 	 * alike.  NULL where there is but this process; may be NULL for
 	 * that. */
 	uint64_t *(*gather)(void *run, arena *a, uint64_t x, int *n);
-	/* For the workers of a plan.  NULL with *f set. */
-	void *(*open)(void *run, const plan *p, failure *f);
+	/* For the workers of all stages of an unrolled pipeline
+	 * (pipeline_unroll()), which are numbered through these: `worker', here
+	 * and below.  Instructions are those of a worker's own stage.  NULL
+	 * with *f set. */
+	void *(*open)(void *run, const plan_pipeline *p, failure *f);
 	/* The workers that are in this process, first .. first + n; and how
 	 * many are on this machine, which share its processors and memory. */
 	void (*here)(void *c, int *first, int *n, int *neighbours);
@@ -70,6 +74,12 @@ typedef struct communicator {
 	 * false when another worker has failed. */
 	bool (*move)(void *c, int instr, int worker);
 	bool (*combine)(void *c, int instr, int worker);
+	/* Lets the workers that receive on the channel of a SEND have its
+	 * value, and does not wait for them; what writes the place later does,
+	 * in ready().  A RECEIVE fetches what the worker receives, as soon as
+	 * that has been sent. */
+	bool (*send)(void *c, int instr, int worker);
+	bool (*receive)(void *c, int instr, int worker);
 	/* Waits for all workers; false when one has failed. */
 	bool (*barrier)(void *c, int worker);
 	/* Between two runs of a body, by all processes alike: n bytes at data,
@@ -85,8 +95,8 @@ typedef struct communicator {
 	 * looks after that.  May be NULL. */
 	double (*watch)(void *c, const comm_progress *x);
 	/* Bytes that the workers here received from others in an instruction
-	 * since open(). */
-	int64_t (*received)(void *c, int instr);
+	 * of a stage since open(). */
+	int64_t (*received)(void *c, int stage, int instr);
 	void (*close)(void *c);
 } communicator;
 

@@ -25,13 +25,13 @@ array executor_array(const plan *p, int tensor)
 /* ---- opening ----------------------------------------------------------- */
 
 /* Those elements that are a formula, on each worker its own. */
-static bool make_constant(executor *m, int tensor, failure *f)
+static bool make_constant(executor *m, const plan_tensor *t, int first, int end,
+			  failure *f)
 {
-	const plan_tensor *t = &m->p->tensors[tensor];
 	int64_t size = (int64_t)dtype_size(t->type);
 	bool good = true;
-	for (int w = m->first; good && w < m->end; w++) {
-		region part = plan_region(m->p, t->buffer, w);
+	for (int w = first; good && w < end; w++) {
+		region part = part_region(m, w, t->buffer);
 		part_touch(m, w, t->buffer, &part);
 		if (executor_is_host(m)) {
 			plan_constant_box(t, &part.at,
@@ -48,21 +48,40 @@ static bool make_constant(executor *m, int tensor, failure *f)
 	return good;
 }
 
-static bool load_constant(executor *m, int tensor, diag_sink *s, failure *f)
+/* For workers [first, end) of a stage. */
+static bool load_constant(executor *m, const plan *p, int tensor, int first,
+			  int end, diag_sink *s, failure *f)
 {
-	const plan_tensor *t = &m->p->tensors[tensor];
+	const plan_tensor *t = &p->tensors[tensor];
 	if (t->constant.kind == PLAN_CONST_FILL ||
 	    t->constant.kind == PLAN_CONST_RANDOM)
-		return make_constant(m, tensor, f);
+		return make_constant(m, t, first, end, f);
 	int64_t nbytes = plan_tensor_nbytes(t);
 	void *whole = memory_malloc((size_t)nbytes);
 	if (!whole)
 		return fail_with(f, CLI_MACHINE, "no memory for the %" PRId64
 				 " bytes of '%s'", nbytes, t->name);
-	bool good = plan_constant_read(m->p, tensor, whole, s);
-	for (int w = m->first; good && w < m->end; w++)
+	bool good = plan_constant_read(p, tensor, whole, s);
+	for (int w = first; good && w < end; w++)
 		good = part_scatter(m, w, t->buffer, whole, f);
 	memory_free(whole);
+	return good;
+}
+
+/* Of a stage that has workers in this process. */
+static bool load_stage(executor *m, int stage, diag_sink *s, failure *f)
+{
+	const plan *p = &m->p->stages[stage];
+	int first = m->first_of[stage], end = m->first_of[stage + 1];
+	first = first > m->first ? first : m->first;
+	end = end < m->end ? end : m->end;
+	bool good = true;
+	for (int i = 0; good && first < end && i < p->ntensors; i++) {
+		const plan_tensor *t = &p->tensors[i];
+		if ((t->role == PLAN_CONSTANT || t->role == PLAN_STATE) &&
+		    t->buffer >= 0)
+			good = load_constant(m, p, i, first, end, s, f);
+	}
 	return good;
 }
 
@@ -71,12 +90,8 @@ static bool load_constants(executor *m, failure *f)
 	arena *work = arena_new();
 	diag_sink *s = diag_sink_new(work);
 	bool good = true;
-	for (int i = 0; good && i < m->p->ntensors; i++) {
-		const plan_tensor *t = &m->p->tensors[i];
-		if ((t->role == PLAN_CONSTANT || t->role == PLAN_STATE) &&
-		    t->buffer >= 0)
-			good = load_constant(m, i, s, f);
-	}
+	for (int i = 0; good && i < m->p->nstages; i++)
+		good = load_stage(m, i, s, f);
 	good = fail_of(f, s) && good;
 	arena_free(work);
 	return good;
@@ -88,24 +103,60 @@ static bool check_workers(executor *m, const char *path, failure *f)
 	diag_sink *s = diag_sink_new(work);
 	bool good = true;
 	for (int w = m->first; good && w < m->end; w++)
-		good = plan_check_worker(m->asked, w, s, path);
+		good = plan_check_worker(&m->asked->stages[m->stage[w]],
+					 m->number[w], s, path);
 	good = fail_of(f, s) && good;
 	arena_free(work);
 	return good;
 }
 
-static bool allocate(executor *m, failure *f)
+static int by_size(const void *x, const void *y)
+{
+	int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+	return (a > b) - (a < b);
+}
+
+/* The least that the workers on this machine can need, of which no more is
+ * known than how many they are; false where it is too much for a number. */
+static bool least_bytes(const executor *m, int64_t *all)
+{
+	arena *work = arena_new();
+	int64_t *each = ARENA_ARRAY(work, int64_t, m->nworkers);
+	bool good = true;
+	for (int w = 0; w < m->nworkers; w++)
+		each[w] = part_plan(m, w)->arena_bytes;
+	qsort(each, (size_t)m->nworkers, sizeof(*each), by_size);
+	*all = 0;
+	for (int i = 0; good && i < m->neighbours; i++)
+		good = ck_add(*all, each[i], all);
+	arena_free(work);
+	return good;
+}
+
+static bool check_memory(const executor *m, failure *f)
 {
 	int64_t all, have = (int64_t)sysconf(_SC_PHYS_PAGES) *
 			    (int64_t)sysconf(_SC_PAGESIZE);
-	int64_t each = m->p->arena_bytes;
+	int64_t each = part_plan(m, m->first)->arena_bytes;
 	if (!executor_is_host(m))
 		have = 0;
-	if (!ck_mul(each, m->neighbours, &all) || (have > 0 && all > have))
+	if (least_bytes(m, &all) && (have <= 0 || all <= have))
+		return true;
+	if (m->p->nstages == 1)
 		return fail_with(f, CLI_MACHINE, "%d workers need %" PRId64
 				 " bytes each, the machine has %" PRId64
 				 " bytes of memory", m->neighbours, each, have);
+	return fail_with(f, CLI_MACHINE, "%d workers need %" PRId64 " bytes, "
+			 "the machine has %" PRId64 " bytes of memory",
+			 m->neighbours, all, have);
+}
+
+static bool allocate(executor *m, failure *f)
+{
+	if (!check_memory(m, f))
+		return false;
 	for (int w = m->first; w < m->end; w++) {
+		int64_t each = part_plan(m, w)->arena_bytes;
 		m->arenas[w] = m->backend->alloc(m->device, w - m->first, each);
 		if (!m->arenas[w])
 			return fail_with(f, CLI_MACHINE, "no memory for the %"
@@ -158,18 +209,91 @@ static void close_guarded(void *m)
 	executor_close(m);
 }
 
-executor *executor_open(const plan *p, const char *path, const backend *b,
-			const communicator *c, void *run,
+static void find_workers(executor *m)
+{
+	const plan_pipeline *p = m->p;
+	m->stage = ARENA_ARRAY(m->a, int, m->nworkers);
+	m->number = ARENA_ARRAY(m->a, int, m->nworkers);
+	m->first_of = ARENA_ARRAY(m->a, int, p->nstages + 1);
+	for (int s = 0; s < p->nstages; s++) {
+		int n = mesh_workers(&p->stages[s].mesh);
+		m->first_of[s + 1] = m->first_of[s] + n;
+		for (int w = 0; w < n; w++) {
+			m->stage[m->first_of[s] + w] = s;
+			m->number[m->first_of[s] + w] = w;
+		}
+	}
+}
+
+/* The numbers of a stage's inputs, or outputs, among all. */
+static int *find_numbers(executor *m, const plan *p, const int *tensors, int n,
+			 const char *const *names, int nnames)
+{
+	int *found = ARENA_ARRAY(m->a, int, n);
+	for (int i = 0; i < n; i++)
+		while (found[i] + 1 < nnames &&
+		       strcmp(names[found[i]], p->tensors[tensors[i]].name))
+			found[i]++;
+	return found;
+}
+
+/* A state is in one stage, and what others receive of it is no state there. */
+static void find_stage(executor *m, int s)
+{
+	const plan_pipeline *p = m->p;
+	const plan *x = &p->stages[s];
+	m->inputs_of[s] = find_numbers(m, x, x->inputs, x->ninputs, p->inputs,
+				       p->ninputs);
+	m->outputs_of[s] = find_numbers(m, x, x->outputs, x->noutputs,
+					p->outputs, p->noutputs);
+	for (int t = 0; t < x->ntensors; t++) {
+		const stage_tensor of = { s, t };
+		if (x->tensors[t].role == PLAN_STATE)
+			strmap_put(m->states, x->tensors[t].name,
+				   ARENA_COPY(m->a, &of, 1));
+	}
+}
+
+/* An output of the pipeline is one of a single stage's. */
+static stage_tensor find_result(const plan_pipeline *p, const char *name)
+{
+	stage_tensor found = { 0, 0 };
+	for (int s = 0; s < p->nstages; s++) {
+		const plan *x = &p->stages[s];
+		for (int i = 0; i < x->noutputs; i++)
+			if (!strcmp(x->tensors[x->outputs[i]].name, name))
+				found = (stage_tensor){ s, x->outputs[i] };
+	}
+	return found;
+}
+
+static void find_tensors(executor *m)
+{
+	const plan_pipeline *p = m->p;
+	m->inputs_of = ARENA_ARRAY(m->a, int *, p->nstages);
+	m->outputs_of = ARENA_ARRAY(m->a, int *, p->nstages);
+	m->results = ARENA_ARRAY(m->a, stage_tensor, p->noutputs);
+	m->states = strmap_new(m->a);
+	for (int s = 0; s < p->nstages; s++)
+		find_stage(m, s);
+	for (int i = 0; i < p->noutputs; i++)
+		m->results[i] = find_result(p, p->outputs[i]);
+}
+
+executor *executor_open(const plan_pipeline *p, const char *path,
+			const backend *b, const communicator *c, void *run,
 			const backend_options *o, failure *f)
 {
 	arena *a = arena_new();
 	executor *m = ARENA_NEW(a, executor);
 	*m = (executor){ .a = a,
 			 .asked = p,
-			 .p = plan_unroll(a, p, PLAN_MAX_TURNS),
+			 .p = pipeline_unroll(a, p),
 			 .backend = b,
 			 .comm = c,
-			 .nworkers = mesh_workers(&p->mesh) };
+			 .nworkers = pipeline_first(p, p->nstages) };
+	find_workers(m);
+	find_tensors(m);
 	m->arenas = ARENA_ARRAY(a, unsigned char *, m->nworkers);
 	m->used = ARENA_ARRAY(a, int64_t, m->nworkers);
 	memory_guard g;
@@ -195,7 +319,7 @@ void executor_close(executor *m)
 {
 	for (int w = m->first; m->device && w < m->end; w++)
 		m->backend->free(m->device, w - m->first, m->arenas[w],
-				 m->p->arena_bytes);
+				 part_plan(m, w)->arena_bytes);
 	if (m->device)
 		m->backend->close(m->device);
 	if (m->link)
@@ -207,11 +331,11 @@ void executor_close(executor *m)
 
 static view view_of(executor *m, int worker, int buffer)
 {
-	const plan_buffer *b = &m->p->buffers[buffer];
-	region r = plan_region(m->p, buffer, worker);
+	const plan *p = part_plan(m, worker);
+	region r = part_region(m, worker, buffer);
 	part_touch(m, worker, buffer, &r);
 	return view_dense(part_place(m, worker, buffer),
-			  m->p->tensors[b->tensor].type, &r.at);
+			  p->tensors[p->buffers[buffer].tensor].type, &r.at);
 }
 
 void machine_disturb(executor *m, const bool *nodes, double noise,
@@ -225,8 +349,9 @@ void machine_disturb(executor *m, const bool *nodes, double noise,
 /* One worker has whole tensors, or a turn's part of them. */
 static void disturb(executor *m, int worker, const plan_instr *in)
 {
-	array x = executor_array(m->p, m->p->buffers[in->to].tensor);
-	region held = plan_region(m->p, in->to, worker);
+	const plan *p = part_plan(m, worker);
+	array x = executor_array(p, p->buffers[in->to].tensor);
+	region held = part_region(m, worker, in->to);
 	for (int d = 0; d < x.ndim; d++)
 		x.dims[d] = held.at.hi[d] - held.at.lo[d];
 	x.data = part_place(m, worker, in->to);
@@ -236,17 +361,18 @@ static void disturb(executor *m, int worker, const plan_instr *in)
 
 static bool run_kernel(executor *m, int worker, int instr, failure *f)
 {
-	const plan_instr *in = &m->p->program[instr];
-	const plan_node *n = &m->p->nodes[in->node];
-	const kernel *k = m->p->kernels[n->kernel].kernel;
+	const plan *p = part_plan(m, worker);
+	const plan_instr *in = &p->program[instr];
+	const plan_node *n = &p->nodes[in->node];
+	const kernel *k = p->kernels[n->kernel].kernel;
 	view inputs[MAX_NINPUTS], out = view_of(m, worker, in->to);
-	box space = plan_space(m->p, in, worker);
+	box space = plan_space(p, in, m->number[worker]);
 	kernel_run r = { n->kernel, &space, inputs, &out };
 	for (int i = 0; i < k->ninputs; i++)
 		inputs[i] = view_of(m, worker, in->inputs[i]);
-	if (!plan_is_idle(m->p, in) &&
+	if (!plan_is_idle(p, in) &&
 	    !m->backend->run(m->device, worker - m->first, &r, f))
-		return backend_at(m->p, worker, instr, f);
+		return backend_at(p, worker, instr, f);
 	if (m->disturbed && m->disturbed[in->node])
 		disturb(m, worker, in);
 	return true;
@@ -254,15 +380,16 @@ static bool run_kernel(executor *m, int worker, int instr, failure *f)
 
 static void touch_transfer(executor *m, int worker, const plan_instr *in)
 {
-	region from = plan_region(m->p, in->from, worker);
-	region to = plan_region(m->p, in->to, worker);
+	region from = part_region(m, worker, in->from);
+	region to = part_region(m, worker, in->to);
 	part_touch(m, worker, in->from, &from);
 	part_touch(m, worker, in->to, &to);
 }
 
 static bool run_instr(executor *m, int worker, int i, failure *f)
 {
-	const plan_instr *in = &m->p->program[i];
+	const plan_instr *in = &part_plan(m, worker)->program[i];
+	region to;
 	memory_poll();
 	if (!m->comm->ready(m->link, i, worker))
 		return false;
@@ -281,21 +408,25 @@ static bool run_instr(executor *m, int worker, int i, failure *f)
 		part_feed(m, worker, i);
 		return true;
 	case PLAN_SEND:
+		return m->comm->send(m->link, i, worker);
 	case PLAN_RECEIVE:
-		assert(!"a message between stages");
+		to = part_region(m, worker, in->to);
+		part_touch(m, worker, in->to, &to);
+		return m->comm->receive(m->link, i, worker);
 	}
 	return false;
 }
 
 static bool feed_worker(executor *m, int worker, failure *f)
 {
-	const plan *p = m->p;
+	const plan *p = part_plan(m, worker);
+	const int *numbers = m->inputs_of[m->stage[worker]];
 	bool good = true;
 	for (int i = 0; good && i < p->ninputs; i++) {
 		int to = p->tensors[p->inputs[i]].buffer;
 		if (to >= 0 && !plan_in_turns(p, p->inputs[i]))
-			good = part_scatter(m, worker, to, m->inputs[i].data,
-					    f);
+			good = part_scatter(m, worker, to,
+					    m->inputs[numbers[i]].data, f);
 	}
 	return good;
 }
@@ -305,7 +436,7 @@ static bool feed_worker(executor *m, int worker, failure *f)
 static bool run_program(void *arg, int worker, failure *f)
 {
 	executor *m = arg;
-	const plan *p = m->p;
+	const plan *p = part_plan(m, worker);
 	double start;
 	if (!feed_worker(m, worker, f) || !m->comm->barrier(m->link, worker))
 		return false;
@@ -324,8 +455,9 @@ static bool run_program(void *arg, int worker, failure *f)
 
 static bool feed_device(executor *m, int worker, failure *f)
 {
-	for (int i = 0; i < m->p->ninstrs; i++)
-		if (m->p->program[i].op == PLAN_FEED)
+	const plan *p = part_plan(m, worker);
+	for (int i = 0; i < p->ninstrs; i++)
+		if (p->program[i].op == PLAN_FEED)
 			part_feed(m, worker, i);
 	return feed_worker(m, worker, f);
 }
@@ -342,7 +474,7 @@ static bool run_on_device(executor *m, failure *f)
 	bool good = m->backend->step(m->device, f);
 	m->seconds += clock_seconds() - start;
 	for (int w = m->first; good && w < m->end; w++)
-		for (int i = 0; i < m->p->ninstrs; i++)
+		for (int i = 0; i < part_plan(m, w)->ninstrs; i++)
 			part_hand_out(m, w, i);
 	return good;
 }
@@ -352,20 +484,19 @@ static bool run_on_device(executor *m, failure *f)
 bool executor_step(executor *m, const array *inputs, const array *outputs,
 		   failure *f)
 {
-	const plan *p = m->p;
 	m->inputs = inputs;
 	m->outputs = outputs;
 	bool good = executor_is_host(m)
 			    ? m->comm->launch(m->link, run_program, m, f)
 			    : run_on_device(m, f);
-	for (int i = 0; good && i < p->noutputs; i++) {
-		const plan_tensor *t = &p->tensors[p->outputs[i]];
-		if (!outputs[i].data || t->buffer < 0)
+	for (int i = 0; good && i < m->p->noutputs; i++) {
+		const stage_tensor of = m->results[i];
+		const plan *p = &m->p->stages[of.stage];
+		if (!outputs[i].data || p->tensors[of.tensor].buffer < 0)
 			continue;
-		good = plan_in_turns(p, p->outputs[i])
-			       ? part_spread(m, t, outputs[i].data, f)
-			       : part_gather(m, p->outputs[i], outputs[i].data,
-					     f);
+		good = plan_in_turns(p, of.tensor)
+			       ? part_spread(m, of, outputs[i].data, f)
+			       : part_gather(m, of, outputs[i].data, f);
 	}
 	return good;
 }
@@ -382,18 +513,20 @@ int *plan_states(arena *a, const plan *p, int *n)
 	return states;
 }
 
-bool executor_state_get(const executor *m, int tensor, const array *x,
-			failure *f)
+bool executor_state_get(const executor *m, const array *x, failure *f)
 {
-	return part_gather(m, tensor, x->data, f);
+	const stage_tensor *of = strmap_get(m->states, x->name);
+	return part_gather(m, *of, x->data, f);
 }
 
-bool executor_state_set(executor *m, int tensor, const array *x, failure *f)
+bool executor_state_set(executor *m, const array *x, failure *f)
 {
+	const stage_tensor *of = strmap_get(m->states, x->name);
+	int buffer = m->p->stages[of->stage].tensors[of->tensor].buffer;
 	bool good = true;
 	for (int w = m->first; good && w < m->end; w++)
-		good = part_scatter(m, w, m->p->tensors[tensor].buffer, x->data,
-				    f);
+		if (m->stage[w] == of->stage)
+			good = part_scatter(m, w, buffer, x->data, f);
 	return good;
 }
 
@@ -409,14 +542,22 @@ double executor_seconds(const executor *m)
 	return m->seconds;
 }
 
+static int64_t received(const executor *m, int stage, int instr)
+{
+	return executor_is_host(m)
+		       ? m->comm->received(m->link, stage, instr)
+		       : m->backend->received(m->device, stage, instr);
+}
+
 int64_t executor_received(const executor *m)
 {
 	int64_t n = 0;
-	for (int i = 0; i < m->p->ninstrs; i++)
-		if (plan_moves(&m->p->program[i]))
-			n += executor_is_host(m)
-				     ? m->comm->received(m->link, i)
-				     : m->backend->received(m->device, i);
+	for (int s = 0; s < m->p->nstages; s++)
+		for (int i = 0; i < m->p->stages[s].ninstrs; i++) {
+			const plan_instr *in = &m->p->stages[s].program[i];
+			if (plan_moves(in) || in->op == PLAN_RECEIVE)
+				n += received(m, s, i);
+		}
 	return m->comm->sum(m->link, n);
 }
 
@@ -428,11 +569,12 @@ void machine_copies(const executor *m, int64_t *planned, int64_t *used)
 	*used = m->comm->greatest(m->link, *used);
 }
 
-int64_t executor_arena_used(const executor *m)
+int64_t executor_arena_used(const executor *m, int stage)
 {
-	int64_t most = executor_is_host(m) ? 0 : m->backend->used(m->device);
+	int64_t most = executor_is_host(m) ? 0
+					   : m->backend->used(m->device, stage);
 	for (int w = 0; w < m->nworkers; w++)
-		if (m->used[w] > most)
+		if (m->stage[w] == stage && m->used[w] > most)
 			most = m->used[w];
 	return m->comm->greatest(m->link, most);
 }

@@ -1,5 +1,9 @@
-/* The workers of a plan in this process: their memory, and runs of the program
- * on a backend and a communicator.  Used by every command of tdlrun. */
+/* The workers of a plan in this process: their memory, and runs of the programs
+ * of their stages on a backend and a communicator.  Used by every command of
+ * tdlrun.
+ *
+ * A plan is a pipeline; one without stages is one of one stage.  Tensors are
+ * known by their names here, whichever stage has them. */
 #ifndef TDL_RUNTIME_EXEC_EXECUTOR_H
 #define TDL_RUNTIME_EXEC_EXECUTOR_H
 
@@ -16,8 +20,8 @@ typedef struct executor executor;
  *
  * Where workers are processes, all of them call all that is below alike, and
  * get the same. */
-executor *executor_open(const plan *p, const char *path, const backend *b,
-			const communicator *c, void *run,
+executor *executor_open(const plan_pipeline *p, const char *path,
+			const backend *b, const communicator *c, void *run,
 			const backend_options *o, failure *f);
 void executor_close(executor *m);
 
@@ -25,13 +29,14 @@ void executor_close(executor *m);
  * no other process. */
 void executor_abandon(executor *m);
 
-/* From now on the results of the nodes that are marked are changed in their
- * last bits, as verify_move() does, where the backend's memory is the host's:
- * as if they had been added up otherwise.  `nodes` has to live as long. */
+/* From now on the results of the nodes that are marked, of a plan for one
+ * worker, are changed in their last bits, as verify_move() does, where the
+ * backend's memory is the host's: as if they had been added up otherwise.
+ * `nodes` has to live as long. */
 void machine_disturb(executor *m, const bool *nodes, double noise,
 		     uint64_t seed);
 
-/* Runs the program once; inputs[i] is the plan's i-th input, whole. Then
+/* Runs the programs once; inputs[i] is the plan's i-th input, whole. Then
  * outputs[i].data holds the plan's i-th output, whole, unless it is NULL; the
  * states have their next values. */
 bool executor_step(executor *m, const array *inputs, const array *outputs,
@@ -42,10 +47,9 @@ bool executor_step(executor *m, const array *inputs, const array *outputs,
 int *plan_states(arena *a, const plan *p, int *n);
 
 /* Copies the value that a state has between two steps, whole, or gives it
- * another; x has the type and shape of the tensor. */
-bool executor_state_get(const executor *m, int tensor, const array *x,
-			failure *f);
-bool executor_state_set(executor *m, int tensor, const array *x, failure *f);
+ * another; x has the name, the type and the shape of the state. */
+bool executor_state_get(const executor *m, const array *x, failure *f);
+bool executor_state_set(executor *m, const array *x, failure *f);
 
 /* The greatest of the processes' values of x, which may differ. */
 int executor_agree(const executor *m, int x);
@@ -57,9 +61,9 @@ double executor_seconds(const executor *m);
 /* Bytes that workers received from others, in all steps so far. */
 int64_t executor_received(const executor *m);
 
-/* Bytes of the arena that any worker has used, from its beginning to the end of
- * the buffers that were written, read or filled. */
-int64_t executor_arena_used(const executor *m);
+/* Bytes of the arena that any worker of a stage has used, from its beginning to
+ * the end of the buffers that were written, read or filled. */
+int64_t executor_arena_used(const executor *m, int stage);
 
 /* Bytes that a device has beside the arenas for copies of operands, and the
  * most that any of them takes. */

@@ -11,18 +11,29 @@
 
 /* ---- buffers ----------------------------------------------------------- */
 
+const plan *part_plan(const executor *m, int worker)
+{
+	return &m->p->stages[m->stage[worker]];
+}
+
+region part_region(const executor *m, int worker, int buffer)
+{
+	return plan_region(part_plan(m, worker), buffer, m->number[worker]);
+}
+
 unsigned char *part_place(const executor *m, int worker, int buffer)
 {
-	return m->arenas[worker] + m->p->buffers[buffer].offset;
+	return m->arenas[worker] + part_plan(m, worker)->buffers[buffer].offset;
 }
 
 void part_touch(executor *m, int worker, int buffer, const region *r)
 {
-	const plan_buffer *b = &m->p->buffers[buffer];
-	int64_t size = (int64_t)dtype_size(m->p->tensors[b->tensor].type);
+	const plan *p = part_plan(m, worker);
+	const plan_buffer *b = &p->buffers[buffer];
+	int64_t size = (int64_t)dtype_size(p->tensors[b->tensor].type);
 	int64_t end = b->offset + r->count * size;
 	end = round_up(end, PLAN_ALIGN);
-	end = end < m->p->arena_bytes ? end : m->p->arena_bytes;
+	end = end < p->arena_bytes ? end : p->arena_bytes;
 	if (r->count > 0 && end > m->used[worker])
 		m->used[worker] = end;
 }
@@ -65,8 +76,9 @@ bool part_put(executor *m, int worker, int buffer, const void *part,
 bool part_scatter(executor *m, int worker, int buffer, const void *whole,
 		  failure *f)
 {
-	const plan_tensor *t = &m->p->tensors[m->p->buffers[buffer].tensor];
-	region part = plan_region(m->p, buffer, worker);
+	const plan *p = part_plan(m, worker);
+	const plan_tensor *t = &p->tensors[p->buffers[buffer].tensor];
+	region part = part_region(m, worker, buffer);
 	region all = whole_region(t);
 	runs r = runs_of(&part.at, &part, &all);
 	size_t size = dtype_size(t->type);
@@ -92,9 +104,10 @@ bool part_scatter(executor *m, int worker, int buffer, const void *whole,
  * one. */
 static bool is_copy(const executor *m, int worker, const plan_tensor *t)
 {
+	const mesh *of = &part_plan(m, worker)->mesh;
 	int coords[MAX_AXES];
-	mesh_coords(&m->p->mesh, worker, coords);
-	for (int i = 0; i < m->p->mesh.naxes; i++)
+	mesh_coords(of, m->number[worker], coords);
+	for (int i = 0; i < of->naxes; i++)
 		if (t->cuts.dim[i] == CUT_NONE && coords[i] > 0)
 			return true;
 	return false;
@@ -119,12 +132,10 @@ static const char *part_of(const executor *m, int worker, int buffer,
 }
 
 /* Adds one worker's part to a tensor, in every process. */
-static bool gather_part(const executor *m, int worker, int tensor, char *staged,
-			void *whole, failure *f)
+static bool gather_part(const executor *m, int worker, const plan_tensor *t,
+			char *staged, void *whole, failure *f)
 {
-	const plan_tensor *t = &m->p->tensors[tensor];
-	region all = whole_region(t),
-	       part = plan_region(m->p, t->buffer, worker);
+	region all = whole_region(t), part = part_region(m, worker, t->buffer);
 	runs r = runs_of(&part.at, &all, &part);
 	int64_t size = (int64_t)dtype_size(t->type);
 	const char *from = staged;
@@ -143,18 +154,19 @@ static bool gather_part(const executor *m, int worker, int tensor, char *staged,
 	return true;
 }
 
-bool part_gather(const executor *m, int tensor, void *whole, failure *f)
+bool part_gather(const executor *m, stage_tensor of, void *whole, failure *f)
 {
-	const plan_tensor *t = &m->p->tensors[tensor];
+	const plan_tensor *t = &m->p->stages[of.stage].tensors[of.tensor];
+	int first = m->first_of[of.stage], end = m->first_of[of.stage + 1];
 	char *staged = NULL;
 	bool good = true;
 	if (!executor_is_alone(m) || !executor_is_host(m)) {
 		staged = part_stage(plan_tensor_nbytes(t), f);
 		good = staged != NULL;
 	}
-	for (int w = 0; good && w < m->nworkers; w++)
+	for (int w = first; good && w < end; w++)
 		if (!is_copy(m, w, t))
-			good = gather_part(m, w, tensor, staged, whole, f);
+			good = gather_part(m, w, t, staged, whole, f);
 	free(staged);
 	return good;
 }
@@ -165,24 +177,30 @@ bool part_gather(const executor *m, int tensor, void *whole, failure *f)
 static char *copy_of(const executor *m, int worker, int instr)
 {
 	if (executor_is_host(m))
-		return (char *)part_place(m, worker, m->p->program[instr].to);
+		return (char *)part_place(m, worker,
+					  part_plan(m, worker)->program[instr]
+						  .to);
 	return m->backend->copy(m->device, worker - m->first, instr);
 }
 
-static int number_of(const int *tensors, int tensor)
+/* The pipeline's array that is a stage's tensor. */
+static const array *array_of(const array *arrays, const int *numbers,
+			     const int *tensors, int tensor)
 {
 	int i = 0;
 	while (tensors[i] != tensor)
 		i++;
-	return i;
+	return &arrays[numbers[i]];
 }
 
 void part_feed(executor *m, int worker, int instr)
 {
-	int to = m->p->program[instr].to, tensor = m->p->buffers[to].tensor;
-	const plan_tensor *t = &m->p->tensors[tensor];
-	const array *whole = &m->inputs[number_of(m->p->inputs, tensor)];
-	region all = whole_region(t), part = plan_region(m->p, to, worker);
+	const plan *p = part_plan(m, worker);
+	int to = p->program[instr].to, tensor = p->buffers[to].tensor;
+	const plan_tensor *t = &p->tensors[tensor];
+	const array *whole = array_of(m->inputs, m->inputs_of[m->stage[worker]],
+				      p->inputs, tensor);
+	region all = whole_region(t), part = part_region(m, worker, to);
 	runs r = runs_of(&part.at, &part, &all);
 	part_touch(m, worker, to, &part);
 	copy_runs(&r, dtype_size(t->type), copy_of(m, worker, instr),
@@ -191,14 +209,17 @@ void part_feed(executor *m, int worker, int instr)
 
 void part_hand_out(executor *m, int worker, int instr)
 {
-	int from = m->p->program[instr].to, tensor = m->p->buffers[from].tensor;
-	const plan_tensor *t = &m->p->tensors[tensor];
-	if (!plan_hands_out(m->p, instr) || is_copy(m, worker, t))
+	const plan *p = part_plan(m, worker);
+	int from = p->program[instr].to, tensor = p->buffers[from].tensor;
+	const plan_tensor *t = &p->tensors[tensor];
+	if (!plan_hands_out(p, instr) || is_copy(m, worker, t))
 		return;
-	const array *whole = &m->outputs[number_of(m->p->outputs, tensor)];
+	const array *whole = array_of(m->outputs,
+				      m->outputs_of[m->stage[worker]],
+				      p->outputs, tensor);
 	if (!whole->data)
 		return;
-	region all = whole_region(t), part = plan_region(m->p, from, worker);
+	region all = whole_region(t), part = part_region(m, worker, from);
 	runs r = runs_of(&part.at, &all, &part);
 	copy_runs(&r, dtype_size(t->type), whole->data,
 		  copy_of(m, worker, instr));
@@ -209,12 +230,13 @@ void part_hand_out(executor *m, int worker, int instr)
 static void spread_part(const executor *m, int worker, const plan_tensor *t,
 			int turn, char *staged, void *whole)
 {
-	plan_buffer b = m->p->buffers[t->buffer];
+	const plan *p = part_plan(m, worker);
+	plan_buffer b = p->buffers[t->buffer];
 	size_t size = dtype_size(t->type);
 	int coords[MAX_AXES];
 	b.turn = turn;
-	mesh_coords(&m->p->mesh, worker, coords);
-	region all = whole_region(t), part = plan_region_at(m->p, &b, coords);
+	mesh_coords(&p->mesh, m->number[worker], coords);
+	region all = whole_region(t), part = plan_region_at(p, &b, coords);
 	runs to = runs_of(&part.at, &part, &all), from = to;
 	if (m->first <= worker && worker < m->end)
 		copy_runs(&to, size, staged, whole);
@@ -223,14 +245,16 @@ static void spread_part(const executor *m, int worker, const plan_tensor *t,
 	copy_runs(&from, size, whole, staged);
 }
 
-bool part_spread(const executor *m, const plan_tensor *t, void *whole,
-		 failure *f)
+bool part_spread(const executor *m, stage_tensor of, void *whole, failure *f)
 {
+	const plan *p = &m->p->stages[of.stage];
+	const plan_tensor *t = &p->tensors[of.tensor];
+	int first = m->first_of[of.stage], end = m->first_of[of.stage + 1];
 	if (executor_is_alone(m))
 		return true;
 	char *staged = part_stage(plan_tensor_nbytes(t), f);
-	for (int w = 0; staged && w < m->nworkers; w++)
-		for (int i = 0; i < m->p->loop.turns && !is_copy(m, w, t); i++)
+	for (int w = first; staged && w < end; w++)
+		for (int i = 0; i < p->loop.turns && !is_copy(m, w, t); i++)
 			spread_part(m, w, t, i, staged, whole);
 	free(staged);
 	return staged != NULL;

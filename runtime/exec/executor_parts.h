@@ -3,11 +3,23 @@
 #ifndef TDL_RUNTIME_EXEC_EXECUTOR_PARTS_H
 #define TDL_RUNTIME_EXEC_EXECUTOR_PARTS_H
 
+#include "base/intern.h"
 #include "runtime/exec/executor.h"
+
+/* A tensor of a stage. */
+typedef struct stage_tensor {
+	int stage, tensor;
+} stage_tensor;
 
 struct executor {
 	arena *a;
-	const plan *asked, *p; /* as it is, and without a loop */
+	const plan_pipeline *asked, *p; /* as it is, and unrolled */
+	int *stage, *number;   /* by worker: its stage, its number in that */
+	int *first_of;	       /* by stage: its first worker, ..; their end */
+	int **inputs_of;       /* [stage][i]: what its i-th input is of p's */
+	int **outputs_of;      /* the same of outputs */
+	stage_tensor *results; /* by output of p */
+	strmap *states;	       /* by name: stage_tensors */
 	const backend *backend;
 	void *device;
 	const communicator *comm;
@@ -29,6 +41,12 @@ struct executor {
 bool executor_is_host(const executor *m);
 bool executor_is_alone(const executor *m);
 
+/* The plan of a worker's stage, of which its buffers and instructions are. */
+const plan *part_plan(const executor *m, int worker);
+
+/* The region of its tensor that a worker holds in a buffer. */
+region part_region(const executor *m, int worker, int buffer);
+
 /* Where a worker, one that is here, has a buffer. */
 unsigned char *part_place(const executor *m, int worker, int buffer);
 
@@ -47,7 +65,7 @@ bool part_scatter(executor *m, int worker, int buffer, const void *whole,
 		  failure *f);
 
 /* Makes a tensor whole out of the workers' parts, in every process. */
-bool part_gather(const executor *m, int tensor, void *whole, failure *f);
+bool part_gather(const executor *m, stage_tensor of, void *whole, failure *f);
 
 /* ---- turns of a loop --------------------------------------------------- */
 
@@ -59,7 +77,6 @@ void part_feed(executor *m, int worker, int instr);
 void part_hand_out(executor *m, int worker, int instr);
 
 /* Makes an output whole that has been handed out in turns, in every process. */
-bool part_spread(const executor *m, const plan_tensor *t, void *whole,
-		 failure *f);
+bool part_spread(const executor *m, stage_tensor of, void *whole, failure *f);
 
 #endif

@@ -10,26 +10,49 @@
 enum { ELEMENT = 4 }; /* times a tensor's error that an element may have */
 enum { CHANCE = 4 };  /* elements that may fall to the next number by chance */
 
-/* Whether the workers, or a library, divide a reduction of node n whose result
- * depends on the order of its terms. */
-static bool rounds_differently(const plan *p, int n, bool library)
+/* Whether the workers, or turns, or a library, divide a reduction of node n
+ * whose result depends on the order of its terms. */
+static bool rounds_differently(const plan *p, int n, bool library, bool turns)
 {
 	const kernel *k = p->kernels[p->nodes[n].kernel].kernel;
-	bool turns = p->loop.turns > 1 && p->nodes[n].time != CUT_NONE &&
-		     k->vars[p->nodes[n].time].kind != KVAR_OUTPUT;
+	turns = turns && p->loop.turns > 1 && p->nodes[n].time != CUT_NONE &&
+		k->vars[p->nodes[n].time].kind != KVAR_OUTPUT;
 	reducer r =
 		turns || (library && k->body) ? k->reducer : plan_partial(p, n);
 	return (r == RED_SUM || r == RED_PROD) && dtype_is_float(k->type);
 }
 
-bool *verify_rounded(arena *a, const plan *p, bool library)
+bool *verify_divided(arena *a, const plan *p, bool library, bool turns)
+{
+	bool *divided = ARENA_ARRAY(a, bool, p->nnodes);
+	for (int n = 0; n < p->nnodes; n++)
+		divided[n] = rounds_differently(p, n, library, turns);
+	return divided;
+}
+
+bool *verify_divided_in_stages(arena *a, const plan_pipeline *p,
+			       const pipeline_whole *w, bool library,
+			       bool turns)
+{
+	bool *all = ARENA_ARRAY(a, bool, w->plan->nnodes);
+	for (int s = 0; s < p->nstages; s++) {
+		const plan *x = &p->stages[s];
+		const bool *divided = verify_divided(a, x, library, turns);
+		for (int n = 0; n < x->nnodes; n++)
+			if (w->nodes[s][n] >= 0)
+				all[w->nodes[s][n]] = divided[n];
+	}
+	return all;
+}
+
+bool *verify_rounded(arena *a, const plan *p, const bool *divided)
 {
 	bool *rounded = ARENA_ARRAY(a, bool, p->nnodes);
 	bool *added = ARENA_ARRAY(a, bool, p->ntensors);
 	for (int n = 0; n < p->nnodes; n++) {
 		const plan_node *x = &p->nodes[n];
 		const kernel *k = p->kernels[x->kernel].kernel;
-		rounded[n] = rounds_differently(p, n, library);
+		rounded[n] = divided[n];
 		for (int i = 0; rounded[n] && i < k->ninputs; i++)
 			added[x->inputs[i]] = true;
 	}
@@ -65,14 +88,14 @@ static double allowed(dtype t)
 }
 
 /* One pass over the program; whether it found more. */
-static bool spread(const plan *p, bool library, double *error)
+static bool spread(const plan *p, const bool *divided, double *error)
 {
 	bool more = false;
 	for (int n = 0; n < p->nnodes; n++) {
 		const plan_node *node = &p->nodes[n];
 		const kernel *k = p->kernels[node->kernel].kernel;
 		double most = 0;
-		if (rounds_differently(p, n, library))
+		if (divided[n])
 			most = allowed(k->type);
 		for (int i = 0; i < k->ninputs; i++)
 			most = fmax(most, error[node->inputs[i]]);
@@ -94,10 +117,10 @@ static bool spread(const plan *p, bool library, double *error)
 /* By how much, relatively, tensors may differ from one worker's, after as many
  * steps as it takes: as much as the coarsest type does that they come from
  * through what is added up otherwise; 0 where they have to be the same. */
-static double *find_errors(arena *a, const plan *p, bool library)
+static double *find_errors(arena *a, const plan *p, const bool *divided)
 {
 	double *error = ARENA_ARRAY(a, double, p->ntensors);
-	while (spread(p, library, error))
+	while (spread(p, divided, error))
 		continue;
 	return error;
 }
@@ -277,12 +300,12 @@ static void note_tensor(comparison *c, const array *got, const array *want,
 					     : VERIFY_BY_TYPE;
 }
 
-comparison verify_tensors(const plan *p, bool library, int n,
+comparison verify_tensors(const plan *p, const bool *divided, int n,
 			  const int *tensors, const array *got,
 			  const array *want, const sway *sways)
 {
 	arena *work = arena_new();
-	const double *error = find_errors(work, p, library);
+	const double *error = find_errors(work, p, divided);
 	comparison c = { .equal = true, .exact = true, .part = -1 };
 	for (int i = 0; i < n; i++) {
 		double type = error[tensors[i]];
@@ -342,8 +365,12 @@ void verify_sway(arena *a, int n, const array *moved, const array *want,
 
 comparison verify_outputs(const plan *p, const array *got, const array *want)
 {
-	return verify_tensors(p, false, p->noutputs, p->outputs, got, want,
-			      NULL);
+	arena *work = arena_new();
+	const bool *divided = verify_divided(work, p, false, true);
+	comparison c = verify_tensors(p, divided, p->noutputs, p->outputs, got,
+				      want, NULL);
+	arena_free(work);
+	return c;
 }
 
 int64_t verify_nans(const array *x)
@@ -373,10 +400,10 @@ static double last_bit(dtype t)
 	}
 }
 
-double verify_noise(const plan *p)
+double verify_noise(const plan *p, const bool *divided)
 {
 	arena *work = arena_new();
-	const double *error = find_errors(work, p, false);
+	const double *error = find_errors(work, p, divided);
 	double noise = 0;
 	for (int t = 0; t < p->ntensors; t++)
 		if (error[t] > 0)

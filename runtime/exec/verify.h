@@ -2,7 +2,7 @@
 #ifndef TDL_RUNTIME_EXEC_VERIFY_H
 #define TDL_RUNTIME_EXEC_VERIFY_H
 
-#include "plan/plan.h"
+#include "plan/pipeline.h"
 #include "runtime/exec/npz.h"
 
 /* The distance of a tensor from another: the norm of the difference by the norm
@@ -48,10 +48,20 @@ typedef struct sway {
 	int64_t steps;
 } sway;
 
+/* Marks the nodes of a plan whose results may have other last bits than one
+ * worker's: a sum or product of floats is divided among workers, or over
+ * `turns', of which that worker has one, or a `library' adds it up, whose order
+ * may depend on the shape.  By node, in a. */
+bool *verify_divided(arena *a, const plan *p, bool library, bool turns);
+
+/* The same of all stages, by node of the whole. */
+bool *verify_divided_in_stages(arena *a, const plan_pipeline *p,
+			       const pipeline_whole *w, bool library,
+			       bool turns);
+
 /* Compares tensors of a plan, outputs and states after some steps, with those
- * of one worker.  Where no sum or product of floats was divided among workers,
- * nor added up by a `library`, whose order may depend on the shape, they have
- * to be the same, bit for bit; else the error of each, in the norm, is at most
+ * of one worker.  What no node that is marked leads to has to be the same, bit
+ * for bit; else the error of each, in the norm, is at most
  * 5e-5 in f32, 1e-11 in f64, 5e-3 in f16, 5e-2 in bf16; where the mantissa has
  * three bits 0.5, with less 1; and that of an element 4 times as much, so that
  * a few wrong ones do not vanish among many.
@@ -75,7 +85,7 @@ typedef struct sway {
  * they say together what a few runs do not of each: one may lie further away by
  * the root mean square of the widths of all ranges, or by three times its own
  * if that is less.  All others are held against the rule above. */
-comparison verify_tensors(const plan *p, bool library, int n,
+comparison verify_tensors(const plan *p, const bool *divided, int n,
 			  const int *tensors, const array *got,
 			  const array *want, const sway *sways);
 
@@ -85,14 +95,13 @@ comparison verify_tensors(const plan *p, bool library, int n,
 void verify_sway(arena *a, int n, const array *moved, const array *want,
 		 sway *sways, bool flips);
 
-/* Marks the nodes of a plan whose sums are divided, or whose terms a library
- * may add up otherwise, and those that compute what such a sum adds up: of
- * terms that cancel, the sum is of the size of their last bits, and no change
- * of its own last bits shows that.  By node, in a. */
-bool *verify_rounded(arena *a, const plan *p, bool library);
+/* Marks the nodes that are marked, and those that compute what such a sum adds
+ * up: of terms that cancel, the sum is of the size of their last bits, and no
+ * change of its own last bits shows that.  By node, in a. */
+bool *verify_rounded(arena *a, const plan *p, const bool *divided);
 
-/* The same as verify_tensors() for the outputs of a run whose states, if any,
- * were new, without a library. */
+/* The same as verify_tensors() for the outputs of a run, of the plan p without
+ * stages, whose states, if any, were new, without a library. */
 comparison verify_outputs(const plan *p, const array *got, const array *want);
 
 /* The number of elements that are NaN. */
@@ -101,7 +110,7 @@ int64_t verify_nans(const array *x);
 /* The relative change of a number in the last bit of the coarsest type, of 16
  * bits and more, that a plan computes in between sums in another order and its
  * outputs and states. */
-double verify_noise(const plan *p);
+double verify_noise(const plan *p, const bool *divided);
 
 /* Changes numbers of 16 bits and more in their last bits, up or down by the
  * seed, and by as much as noise: a computation in bf16 ignores the last bit of

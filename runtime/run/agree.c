@@ -201,7 +201,7 @@ bool agree(session *s, const communicator *c)
 	subjects x = { .a = work };
 	add(&x, "another version of tdlrun",
 	    hash_str(HASH_SEED, PACKAGE_VERSION));
-	add(&x, "another plan", s->p->digest);
+	add(&x, "another plan", s->pipeline->digest);
 	add_options(&x, s->o);
 	add_files(&x, s->o);
 	bool good = compare(s, c, &x);

@@ -247,7 +247,7 @@ bool checkpoints_write(checkpoints *c, executor *m, const plan *p,
 	array *all = ARENA_ARRAY(work, array, n + 1);
 	bool good = x != NULL;
 	for (int i = 0; good && i < n; i++) {
-		good = executor_state_get(m, states[i], &x[i], f);
+		good = executor_state_get(m, &x[i], f);
 		all[i] = x[i];
 		if (!strcmp(x[i].name, CHECKPOINT_NOTE))
 			good = fail_with(f, CLI_INPUT, "a state cannot be "
@@ -296,7 +296,7 @@ static bool read_state(executor *m, const plan *p, int tensor, npz *z,
 	array *x = arrays_of(work, p, &tensor, 1, f);
 	bool good = x && npz_read(z, x, f);
 	if (good && m)
-		good = executor_state_set(m, tensor, x, f);
+		good = executor_state_set(m, x, f);
 	arrays_free(x, 1);
 	arena_free(work);
 	return good;

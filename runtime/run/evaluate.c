@@ -29,7 +29,8 @@ typedef struct result {
 
 struct evaluation {
 	session *s;
-	const plan *p;
+	const plan_pipeline *pipeline;
+	const plan *p;	  /* all of its stages as one */
 	const char *path; /* of the plan */
 	dataset *data;
 	feed *feed;
@@ -102,15 +103,17 @@ static bool open_feed(evaluation *e, const char *data, bool fed)
 	return feed_is_complete(e->feed, data, &s->f);
 }
 
-evaluation *evaluation_open(session *s, const plan *p, const char *path,
-			    const char *data, bool fed, bool collect)
+evaluation *evaluation_open(session *s, const plan_pipeline *p,
+			    const char *path, const char *data, bool fed,
+			    bool collect)
 {
 	evaluation *e = ARENA_NEW(s->a, evaluation);
-	*e = (evaluation){ .s = s, .p = p, .path = path };
-	e->data = session_data(s, p, data);
+	const plan *one = pipeline_merge(s->a, p)->plan;
+	*e = (evaluation){ .s = s, .pipeline = p, .p = one, .path = path };
+	e->data = session_data(s, one, data);
 	bool good = e->data && open_feed(e, data, fed);
 	if (good)
-		e->outputs = arrays_of(s->a, p, p->outputs, p->noutputs,
+		e->outputs = arrays_of(s->a, one, one->outputs, one->noutputs,
 				       &s->f);
 	good = e->outputs && open_results(e, collect);
 	if (good)
@@ -154,14 +157,14 @@ static bool check_fixed(evaluation *e, const strmap *trained)
 	return true;
 }
 
-/* Gives state `tensor` the value of state `from` of the plan that trains. */
-static bool take(evaluation *e, int tensor, const executor *m, int from)
+/* Gives state `tensor` the value that it has in the plan that trains. */
+static bool take(evaluation *e, int tensor, const executor *m)
 {
 	arena *work = arena_new();
 	failure *f = &e->s->f;
 	array *x = arrays_of(work, e->p, &tensor, 1, f);
-	bool good = x && executor_state_get(m, from, x, f) &&
-		    executor_state_set(e->m, tensor, x, f);
+	bool good = x && executor_state_get(m, x, f) &&
+		    executor_state_set(e->m, x, f);
 	arrays_free(x, 1);
 	arena_free(work);
 	return good;
@@ -180,7 +183,7 @@ static bool take_all(evaluation *e, const executor *m, const plan *trained,
 		if (!at && (t->next >= 0 || strmap_get(fixed, t->name)))
 			continue;
 		if (at && same_tensor(&trained->tensors[*at], t))
-			good = take(e, tensor, m, *at);
+			good = take(e, tensor, m);
 		else
 			good = fail_with(&e->s->f, CLI_INPUT, "the plan that "
 					 "evaluates has a state '%s', which "
@@ -268,7 +271,7 @@ const metric *evaluation_metrics(const evaluation *e, int *n)
 
 static void report_json(const evaluation *e, const figures *r)
 {
-	json_t *j = figures_json(r, e->p), *means = json_object();
+	json_t *j = figures_json(r, e->pipeline), *means = json_object();
 	json_object_set_new(j, "samples",
 			    json_integer((json_int_t)e->data->samples));
 	for (int i = 0; i < e->nmetrics; i++)
@@ -284,7 +287,7 @@ static void report_text(const evaluation *e, const figures *r)
 	       "%s\n", e->p->model, r->devices, r->devices == 1 ? "" : "s",
 	       e->data->samples, r->steps, r->steps == 1 ? "" : "s",
 	       units_seconds(r->seconds_per_step).text);
-	figures_print(r, e->p);
+	figures_print(r, e->pipeline);
 	for (int i = 0; i < e->nmetrics; i++)
 		printf("  %-14s %.6g\n", e->metrics[i].name,
 		       plain_nan(e->metrics[i].value));
@@ -303,13 +306,13 @@ static bool write_outputs(evaluation *e)
 bool evaluate_command(session *s, cli_status *status)
 {
 	const options *o = s->o;
-	evaluation *e = evaluation_open(s, s->p, o->plan, o->data, true,
+	evaluation *e = evaluation_open(s, s->pipeline, o->plan, o->data, true,
 					o->outputs != NULL);
 	bool good = e && session_states(s, e->m, e->p, e->feed) &&
 		    evaluation_run(e) && (!o->outputs || write_outputs(e));
 	session_progress(s, "%s", "");
 	if (good) {
-		figures r = session_figures(s, e->m, e->steps);
+		figures r = session_figures(s, e->pipeline, e->m, e->steps);
 		if (o->json)
 			report_json(e, &r);
 		else

@@ -18,8 +18,9 @@ typedef struct evaluation evaluation;
  * --inputs where `fed`, or have values of their own.  With `collect`, outputs
  * that have an element or more for each sample are kept for all samples.  NULL,
  * with s->f set, on failure. */
-evaluation *evaluation_open(session *s, const plan *p, const char *path,
-			    const char *data, bool fed, bool collect);
+evaluation *evaluation_open(session *s, const plan_pipeline *p,
+			    const char *path, const char *data, bool fed,
+			    bool collect);
 void evaluation_close(evaluation *e);
 
 /* Gives the plan the states of a machine that runs `trained`, by their names;

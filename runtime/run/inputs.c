@@ -236,7 +236,6 @@ bool feed_states(const feed *x, executor *m, failure *f)
 	bool good = true;
 	for (int i = 0; good && i < x->nstates; i++)
 		if (x->states[i].data)
-			good = executor_state_set(m, x->tensors[i],
-						  &x->states[i], f);
+			good = executor_state_set(m, &x->states[i], f);
 	return good;
 }

@@ -104,22 +104,24 @@ static cli_status run_plan(session *s)
 {
 	diag_sink *sink = diag_sink_new(s->a);
 	cli_status status = CLI_OK;
-	s->p = plan_read(s->a, sink, s->o->plan);
-	if (s->p && agree(s, row_of(s->o)) && run_session(s, &status))
+	const plan_pipeline *p = pipeline_read(s->a, sink, s->o->plan);
+	if (p)
+		session_take(s, p);
+	if (p && agree(s, row_of(s->o)) && run_session(s, &status))
 		return status;
 	session_progress(s, "%s", "");
 	/* A fault that all processes have met is told by the first, which ends
 	 * the others meanwhile. */
 	if (!s->leads)
 		sleep(2);
-	if (s->p && s->leads)
+	if (p && s->leads)
 		cli_failed(&tdlrun, "%s", s->f.text);
 	else if (!s->leads)
 		cli_failed(&tdlrun, "rank %d: %s", s->rank,
-			   s->p ? s->f.text : "its plan cannot be used");
-	if (!s->p)
+			   p ? s->f.text : "its plan cannot be used");
+	if (!p)
 		diag_print(sink, stderr, cli_colour());
-	return s->p ? s->f.status : CLI_INPUT;
+	return p ? s->f.status : CLI_INPUT;
 }
 
 /* One of several processes speaks for all. */

@@ -27,6 +27,14 @@ typedef struct nans {
 	int64_t nelem, got, want;
 } nans;
 
+/* One worker that the run is compared with: with as many micro-batches, or with
+ * the whole batch as one. */
+typedef struct witness {
+	const plan *one;
+	const bool *divided; /* nodes, see verify_tensors() */
+	comparison compared;
+} witness;
+
 typedef struct run {
 	session *s;
 	const plan *p;
@@ -37,7 +45,8 @@ typedef struct run {
 	sway *sways; /* by tensor of these */
 	figures figures;
 	VEC(double) loss;
-	comparison compared;
+	int nwitnesses;
+	witness witnesses[2];
 	VEC(nans) nans;
 	bool verified;
 } run;
@@ -81,8 +90,7 @@ static bool get_states(run *r, executor *m, const results *to)
 {
 	bool good = true;
 	for (int i = r->p->noutputs; good && i < to->n; i++)
-		good = executor_state_get(m, to->tensors[i], &to->arrays[i],
-					  &r->s->f);
+		good = executor_state_get(m, &to->arrays[i], &r->s->f);
 	return good;
 }
 
@@ -117,12 +125,12 @@ static bool note_start(run *r, executor *m)
 static bool run_plan(run *r)
 {
 	session *s = r->s;
-	executor *m = session_machine(s, r->p, s->o->plan);
+	executor *m = session_machine(s, s->pipeline, s->o->plan);
 	bool good = m && session_states(s, m, r->p, r->feed) &&
 		    (!s->o->verify || note_start(r, m)) &&
 		    step(r, m, &r->got, true);
 	if (good)
-		r->figures = session_figures(s, m, steps_of(s));
+		r->figures = session_figures(s, s->pipeline, m, steps_of(s));
 	if (good && s->o->outputs)
 		good = session_outputs(s, m, r->got.arrays);
 	if (m)
@@ -161,10 +169,10 @@ static bool move_start(run *r, executor *m, const noise *by)
 		if (!by->states && r->p->tensors[tensor].next >= 0)
 			continue;
 		array *x = arrays_of(r->s->a, r->p, &tensor, 1, f);
-		good = x && executor_state_get(m, tensor, x, f);
+		good = x && executor_state_get(m, x, f);
 		if (good)
 			verify_move(x, by->size, by->seed);
-		good = good && executor_state_set(m, tensor, x, f);
+		good = good && executor_state_set(m, x, f);
 		arrays_free(x, 1);
 	}
 	return good;
@@ -202,11 +210,10 @@ static bool step_moved(run *r, executor *m, const results *to, const noise *x)
 
 /* Runs the plan's program on one worker; where there is noise, from numbers
  * that are moved. */
-static bool run_one(run *r, const results *to, const noise *x)
+static bool run_one(run *r, const witness *w, const results *to, const noise *x)
 {
 	session *s = r->s;
-	plan *one = plan_one_turn(s->a, r->p);
-	executor *m = to->arrays ? session_alone(s, one, s->o->plan) : NULL;
+	executor *m = to->arrays ? session_alone(s, w->one, s->o->plan) : NULL;
 	if (m && x)
 		machine_disturb(m, x->nodes, x->size, x->seed << 32);
 	bool good = m && session_states(s, m, r->p, r->feed) &&
@@ -221,12 +228,11 @@ static bool uses_library(const run *r)
 	return is_device(r) && r->s->o->kernels != KERNELS_GENERATED;
 }
 
-static void compare_results(run *r, const results *want)
+static void compare_results(run *r, witness *w, const results *want)
 {
 	const results *got = &r->got;
-	r->compared = verify_tensors(r->p, uses_library(r), got->n,
-				     got->tensors, got->arrays, want->arrays,
-				     r->sways);
+	w->compared = verify_tensors(r->p, w->divided, got->n, got->tensors,
+				     got->arrays, want->arrays, r->sways);
 }
 
 /* Looks for what hangs on rounding: moves numbers again and again, by the last
@@ -237,28 +243,28 @@ static void compare_results(run *r, const results *want)
  * one in 2^32 was not.  The first tries do not move the states that change: how
  * many elements fall to the next number shows there; on a device nothing but
  * inputs and states can be moved. */
-static bool compare_moved(run *r, const results *want)
+static bool compare_moved(run *r, witness *w, const results *want)
 {
 	enum { STILL = 2, TRIES = STILL + 32 };
 	arena *a = r->s->a;
 	const plan *p = r->p;
 	results moved = results_of(r);
 	array *fed = arrays_of(a, p, p->inputs, p->ninputs, &r->s->f);
-	noise x = { fed, verify_rounded(a, p, uses_library(r)) };
-	double bit = verify_noise(p);
+	noise x = { fed, verify_rounded(a, p, w->divided) };
+	double bit = verify_noise(p, w->divided);
 	bool good = fed != NULL;
 	for (int i = 0; good && i < p->ninputs; i++)
 		memcpy(fed[i].data, r->feed->inputs[i].data,
 		       (size_t)array_nbytes(&fed[i]));
-	for (; good && x.seed < TRIES && !r->compared.equal; x.seed++) {
+	for (; good && x.seed < TRIES && !w->compared.equal; x.seed++) {
 		x.size = bit * (double)(1 << x.seed % 5);
 		x.states = is_device(r) || x.seed >= STILL;
-		good = run_one(r, &moved, &x);
+		good = run_one(r, w, &moved, &x);
 		if (!good)
 			break;
 		verify_sway(a, moved.n, moved.arrays, want->arrays, r->sways,
 			    is_device(r) || !x.states);
-		compare_results(r, want);
+		compare_results(r, w, want);
 	}
 	if (fed)
 		arrays_free(fed, p->ninputs);
@@ -278,21 +284,61 @@ static void note_nans(run *r, const results *want)
 	}
 }
 
+/* One worker with all turns does what the workers do, but for what they divide;
+ * one with the whole batch may round what the turns add up otherwise. */
+static void find_witnesses(run *r)
+{
+	const session *s = r->s;
+	const plan_loop *o = &r->p->loop;
+	bool library = uses_library(r);
+	r->witnesses[r->nwitnesses++] = (witness){
+		.one = plan_one_device(s->a, r->p),
+		.divided = verify_divided_in_stages(s->a, s->pipeline, s->whole,
+						    library, false),
+	};
+	if (o->turns > 1 && !o->statistics)
+		r->witnesses[r->nwitnesses++] = (witness){
+			.one = plan_one_turn(s->a, r->p),
+			.divided = verify_divided_in_stages(
+				s->a, s->pipeline, s->whole, library, true),
+		};
+}
+
+static void forget_sways(run *r)
+{
+	for (int i = 0; i < r->got.n; i++) {
+		r->sways[i].least = r->sways[i].most = NULL;
+		r->sways[i].flips = 0;
+	}
+}
+
 /* Most runs need one comparison. */
-static bool compare(run *r)
+static bool compare_with(run *r, witness *w)
 {
 	results want = results_of(r);
-	bool good = run_one(r, &want, NULL);
-	if (good)
+	bool good = run_one(r, w, &want, NULL);
+	forget_sways(r);
+	if (good && w == r->witnesses)
 		note_nans(r, &want);
 	if (good)
-		compare_results(r, &want);
-	if (good && !r->compared.equal)
-		good = compare_moved(r, &want);
-	r->verified = r->compared.equal &&
-		      r->figures.received == r->p->communication_bytes &&
-		      r->figures.arena_used == r->p->arena_bytes;
+		compare_results(r, w, &want);
+	if (good && !w->compared.equal)
+		good = compare_moved(r, w, &want);
 	free_results(&want);
+	return good;
+}
+
+static bool compare(run *r)
+{
+	const plan_pipeline *p = r->s->pipeline;
+	bool good = true;
+	find_witnesses(r);
+	r->verified = r->figures.received == p->communication_bytes &&
+		      figures_fit(&r->figures, p);
+	for (int i = 0; good && i < r->nwitnesses; i++) {
+		good = compare_with(r, &r->witnesses[i]);
+		r->verified = r->verified && r->witnesses[i].compared.equal;
+	}
 	return good;
 }
 
@@ -333,20 +379,32 @@ static json_t *nans_json(const run *r)
 	return list;
 }
 
-/* Without --verify its results are null. */
-static void report_json(const run *r)
+/* Without --verify, c NULL, its results are null. */
+static void add_comparison(json_t *j, const comparison *c)
 {
-	json_t *j = figures_json(&r->figures, r->p);
-	bool known = r->s->o->verify;
-	const comparison *c = &r->compared;
-	json_object_set_new(j, "max_abs_error", known ?
+	json_object_set_new(j, "max_abs_error", c ?
 			    json_number(c->max_abs_error) : json_null());
-	json_object_set_new(j, "max_rel_error", known ?
+	json_object_set_new(j, "max_rel_error", c ?
 			    json_number(c->max_rel_error) : json_null());
-	json_object_set_new(j, "worst", known ? worst_json(c) : json_null());
-	json_object_set_new(j, "doubtful", known ?
+	json_object_set_new(j, "worst", c ? worst_json(c) : json_null());
+	json_object_set_new(j, "doubtful", c ?
 			    json_integer((json_int_t)c->doubtful) :
 			    json_null());
+}
+
+/* The comparison with the whole batch, and, where that is another, the one with
+ * as many micro-batches. */
+static void report_json(const run *r)
+{
+	json_t *j = figures_json(&r->figures, r->s->pipeline);
+	bool known = r->s->o->verify && r->nwitnesses > 0;
+	const witness *last = &r->witnesses[known ? r->nwitnesses - 1 : 0];
+	add_comparison(j, known ? &last->compared : NULL);
+	if (known && r->nwitnesses > 1) {
+		json_t *turns = json_object();
+		add_comparison(turns, &r->witnesses[0].compared);
+		json_object_set_new(j, "micro_batches", turns);
+	}
 	json_object_set_new(j, "nan", known ? nans_json(r) : json_null());
 	json_object_set_new(j, "verified", known ?
 			    json_boolean(r->verified) : json_null());
@@ -402,23 +460,46 @@ static void print_nans(const run *r)
 	}
 }
 
-static void print_comparison(const run *r)
+/* Of two such workers the first has as many micro-batches. */
+static const char *witness_text(const run *r, const witness *w)
 {
-	const comparison *c = &r->compared;
+	if (r->nwitnesses == 1)
+		return "one worker's";
+	if (w == r->witnesses)
+		return arena_printf(r->s->a, "those of one worker with %d "
+				    "micro-batches", r->p->loop.turns);
+	return "those of one worker with the whole batch";
+}
+
+static void print_comparison(const run *r, const witness *w)
+{
+	const comparison *c = &w->compared;
 	arena *a = r->s->a;
 	bool states = r->got.n > r->p->noutputs;
 	if (!c->equal)
 		print_item("different", arena_printf(
-			a, "'%s' differs from one worker's", c->worst));
+			a, "'%s' differs from %s", c->worst,
+			r->nwitnesses == 1 ? "one worker's" :
+			w == r->witnesses ? "one worker's with as many "
+					    "micro-batches" :
+					    "one worker's with the whole "
+					    "batch"));
 	else
 		print_item(r->verified ? "verified" : "not verified",
-			   arena_printf(a, "the outputs%s are, %s, one "
-					"worker's", states ? " and states" : "",
+			   arena_printf(a, "the outputs%s are, %s, %s",
+					states ? " and states" : "",
 					c->exact ? "bit for bit" :
-						   "within rounding"));
+						   "within rounding",
+					witness_text(r, w)));
 	if (!c->exact)
 		print_worst(a, c);
 	print_doubtful(a, c);
+}
+
+static void print_comparisons(const run *r)
+{
+	for (int i = 0; i < r->nwitnesses; i++)
+		print_comparison(r, &r->witnesses[i]);
 	print_nans(r);
 }
 
@@ -438,11 +519,11 @@ static void report_text(const run *r)
 	       x->devices, x->devices == 1 ? "" : "s", x->steps,
 	       x->steps == 1 ? "" : "s",
 	       units_seconds(x->seconds_per_step).text);
-	figures_print(x, r->p);
+	figures_print(x, r->s->pipeline);
 	for (int i = 0; i < r->loss.n; i++)
 		print_loss(r, i);
 	if (r->s->o->verify)
-		print_comparison(r);
+		print_comparisons(r);
 }
 
 /* ---- the command ------------------------------------------------------- */

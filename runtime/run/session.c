@@ -15,19 +15,20 @@
 
 /* ---- the machine ------------------------------------------------------- */
 
-static executor *open_machine(session *s, const plan *p, const char *path,
-			      const communicator *c, void *run, bool again)
+static executor *open_machine(session *s, const plan_pipeline *p,
+			      const char *path, const communicator *c,
+			      void *run, bool again)
 {
 	backend_options o = { .kernels = (kernels_from)s->o->kernels,
 			      .tf32 = s->o->tf32, .again = again,
 			      .library = s->o->library };
 	session_progress(s, "compiling %d kernels, loading weights",
-			 p->nkernels);
+			 p->stages[0].nkernels);
 	return executor_open(p, path, backend_row(s->o->backend), c, run, &o,
 			     &s->f);
 }
 
-executor *session_machine(session *s, const plan *p, const char *path)
+executor *session_machine(session *s, const plan_pipeline *p, const char *path)
 {
 	const backend *of = backend_row(s->o->backend);
 	return open_machine(s, p, path, comm_row(s->o->comm, !of->put),
@@ -37,7 +38,15 @@ executor *session_machine(session *s, const plan *p, const char *path)
 executor *session_alone(session *s, const plan *p, const char *path)
 {
 	const backend *of = backend_row(s->o->backend);
-	return open_machine(s, p, path, comm_row(0, !of->put), NULL, true);
+	return open_machine(s, pipeline_of_plan(s->a, p), path,
+			    comm_row(0, !of->put), NULL, true);
+}
+
+void session_take(session *s, const plan_pipeline *p)
+{
+	s->pipeline = p;
+	s->whole = pipeline_merge(s->a, p);
+	s->p = s->whole->plan;
 }
 
 dataset *session_data(session *s, const plan *p, const char *path)
@@ -95,7 +104,7 @@ bool session_outputs(session *s, const executor *m, const array *outputs)
 		vec_push(work, &all, outputs[i]);
 	bool good = states != NULL;
 	for (int i = 0; good && i < n; i++) {
-		good = executor_state_get(m, tensors[i], &states[i], &s->f);
+		good = executor_state_get(m, &states[i], &s->f);
 		if (!p->tensors[tensors[i]].output)
 			vec_push(work, &all, states[i]);
 	}
@@ -106,18 +115,29 @@ bool session_outputs(session *s, const executor *m, const array *outputs)
 	return good;
 }
 
-figures session_figures(const session *s, const executor *m, int64_t steps)
+figures session_figures(const session *s, const plan_pipeline *p,
+			const executor *m, int64_t steps)
 {
 	int64_t n = steps > 0 ? steps : 1;
 	figures r = {
-		.devices = mesh_workers(&s->p->mesh),
+		.devices = pipeline_first(p, p->nstages),
 		.steps = steps,
 		.seconds_per_step = executor_seconds(m) / (double)n,
 		.received = executor_received(m) / n,
-		.arena_used = executor_arena_used(m),
+		.arena_used = ARENA_ARRAY(s->a, int64_t, p->nstages),
 	};
+	for (int i = 0; i < p->nstages; i++)
+		r.arena_used[i] = executor_arena_used(m, i);
 	machine_copies(m, &r.copies, &r.copies_used);
 	return r;
+}
+
+bool figures_fit(const figures *r, const plan_pipeline *p)
+{
+	for (int i = 0; i < p->nstages; i++)
+		if (r->arena_used[i] != p->stages[i].arena_bytes)
+			return false;
+	return true;
 }
 
 int session_loss(const plan *p)
@@ -182,16 +202,44 @@ json_t *json_numbers(const double *v, int n)
 	return list;
 }
 
-json_t *figures_json(const figures *r, const plan *p)
+/* The stage whose workers' arenas are the largest. */
+static int largest_stage(const plan_pipeline *p)
 {
-	return json_pack(
+	int most = 0;
+	for (int i = 1; i < p->nstages; i++)
+		if (p->stages[i].arena_bytes > p->stages[most].arena_bytes)
+			most = i;
+	return most;
+}
+
+static json_t *stages_json(const figures *r, const plan_pipeline *p)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < p->nstages; i++)
+		json_array_append_new(
+			list, json_pack("{s:i, s:I, s:I}", "devices",
+					mesh_workers(&p->stages[i].mesh),
+					"arena_bytes",
+					(json_int_t)r->arena_used[i],
+					"predicted_arena_bytes",
+					(json_int_t)p->stages[i].arena_bytes));
+	return list;
+}
+
+json_t *figures_json(const figures *r, const plan_pipeline *p)
+{
+	int most = largest_stage(p);
+	json_t *j = json_pack(
 		"{s:i, s:I, s:o, s:I, s:I, s:I, s:I}", "devices", r->devices,
 		"steps", (json_int_t)r->steps, "seconds_per_step",
 		json_number(r->seconds_per_step), "communication_bytes",
 		(json_int_t)r->received, "predicted_communication_bytes",
 		(json_int_t)p->communication_bytes, "arena_bytes",
-		(json_int_t)r->arena_used, "predicted_arena_bytes",
-		(json_int_t)p->arena_bytes);
+		(json_int_t)r->arena_used[most], "predicted_arena_bytes",
+		(json_int_t)p->stages[most].arena_bytes);
+	if (!pipeline_is_plan(p))
+		json_object_set_new(j, "stages", stages_json(r, p));
+	return j;
 }
 
 void print_json(json_t *j)
@@ -213,11 +261,17 @@ static void print_figure(const char *what, int64_t measured, int64_t planned,
 		       measured, planned);
 }
 
-void figures_print(const figures *r, const plan *p)
+void figures_print(const figures *r, const plan_pipeline *p)
 {
 	print_figure("communication", r->received, p->communication_bytes,
 		     "a step");
-	print_figure("memory", r->arena_used, p->arena_bytes, "a worker");
+	for (int i = 0; i < p->nstages; i++) {
+		char per[64] = "a worker";
+		if (p->nstages > 1)
+			snprintf(per, sizeof(per), "a worker of stage %d", i);
+		print_figure(i ? "" : "memory", r->arena_used[i],
+			     p->stages[i].arena_bytes, per);
+	}
 	if (r->copies > 0)
 		print_figure("copies", r->copies_used, r->copies, "a device");
 }

@@ -13,7 +13,9 @@
 typedef struct session {
 	arena *a;
 	const options *o;
-	const plan *p; /* the one that was asked for */
+	const plan_pipeline *pipeline; /* the plan that was asked for */
+	const pipeline_whole *whole;   /* all of its stages as one */
+	const plan *p;		       /* that */
 	void *run;  /* the processes that this one has joined */
 	int rank;
 	bool leads; /* this process, rank 0, prints and writes files */
@@ -26,15 +28,21 @@ typedef struct figures {
 	int devices;
 	int64_t steps;
 	double seconds_per_step;
-	int64_t received, arena_used; /* bytes; received in one step */
+	int64_t received; /* bytes in one step */
+	int64_t *arena_used; /* by stage: bytes */
 	int64_t copies, copies_used;  /* bytes of a device beside the arenas */
 } figures;
 
 /* A machine for a plan, which was read from `path`. */
-executor *session_machine(session *s, const plan *p, const char *path);
+executor *session_machine(session *s, const plan_pipeline *p,
+			  const char *path);
 
-/* The same in this process alone, without the communicator. */
+/* The same for a plan of one device, in this process alone, without the
+ * communicator. */
 executor *session_alone(session *s, const plan *p, const char *path);
+
+/* Takes a plan to run. */
+void session_take(session *s, const plan_pipeline *p);
 
 /* Reads samples for a plan, and notes arrays that it does not use; NULL on
  * failure. */
@@ -54,7 +62,11 @@ bool session_outputs(session *s, const executor *m, const array *outputs);
 /* Whether a run leaves states with other values than it began with. */
 bool session_changes_states(const plan *p);
 
-figures session_figures(const session *s, const executor *m, int64_t steps);
+figures session_figures(const session *s, const plan_pipeline *p,
+			const executor *m, int64_t steps);
+
+/* Whether each stage has used its arena, to the end. */
+bool figures_fit(const figures *r, const plan_pipeline *p);
 
 /* The index of the loss among the outputs: the one that the plan names, or one
  * called loss, of one element; -1 if there is none. */
@@ -77,12 +89,12 @@ double plain_nan(double v);
 
 /* A JSON object with the figures; JSON has no infinity: such numbers are
  * null. */
-json_t *figures_json(const figures *r, const plan *p);
+json_t *figures_json(const figures *r, const plan_pipeline *p);
 json_t *json_number(double v);
 json_t *json_numbers(const double *v, int n);
 void print_json(json_t *j);
 
 /* Communication and memory, measured beside planned. */
-void figures_print(const figures *r, const plan *p);
+void figures_print(const figures *r, const plan_pipeline *p);
 
 #endif

@@ -84,10 +84,11 @@ static bool open_outputs(training *t)
 }
 
 /* Threads are as many as a plan has workers, processes as many as there are. */
-static bool has_as_many(training *t, const plan *p)
+static bool has_as_many(training *t, const plan_pipeline *p)
 {
 	const session *s = t->s;
-	int n = mesh_workers(&p->mesh), all = mesh_workers(&t->p->mesh);
+	int n = pipeline_first(p, p->nstages);
+	int all = pipeline_first(s->pipeline, s->pipeline->nstages);
 	if (s->o->comm == COMM_THREADS || n == all)
 		return true;
 	return fail_with(&t->s->f, CLI_INPUT, "%s is for %d worker%s, %s for "
@@ -103,10 +104,10 @@ static bool open_evaluation(training *t)
 	diag_sink *sink = diag_sink_new(s->a);
 	if (!s->o->evaluate)
 		return true;
-	const plan *p = plan_read(s->a, sink, s->o->evaluate);
+	const plan_pipeline *p = pipeline_read(s->a, sink, s->o->evaluate);
 	if (!p)
 		return fail_of(&s->f, sink);
-	if (p->training)
+	if (p->stages[0].training)
 		return fail_with(&s->f, CLI_INPUT, "%s trains, too; a plan "
 				 "that evaluates is made without --train",
 				 s->o->evaluate);
@@ -202,7 +203,7 @@ bool training_read_scale(training *t)
 	array *x = NULL;
 	bool good = tensor < 0 ||
 		    ((x = arrays_of(work, t->p, &tensor, 1, &t->s->f)) &&
-		     executor_state_get(t->m, tensor, x, &t->s->f));
+		     executor_state_get(t->m, x, &t->s->f));
 	if (x && good)
 		t->scale = elem_get_f64(x->type, x->data, 0);
 	if (x)
@@ -222,7 +223,7 @@ bool training_open(training *t)
 			    .batch = t->data->batch,
 			    .shuffle = s->o->shuffle,
 			    .seed = s->o->seed >= 0 ? s->o->seed : 0 };
-	t->m = session_machine(s, t->p, s->o->plan);
+	t->m = session_machine(s, s->pipeline, s->o->plan);
 	if (!t->m || !session_states(s, t->m, t->p, t->feed) ||
 	    !open_checkpoints(t) || !open_evaluation(t) || !open_log(t))
 		return false;

@@ -24,7 +24,7 @@ static json_t *judgement_json(const training *t, const judgement *j)
 
 static void report_json(const training *t, const figures *r)
 {
-	json_t *j = figures_json(r, t->p), *list = json_array();
+	json_t *j = figures_json(r, t->s->pipeline), *list = json_array();
 	const char *path = t->checkpoints ? checkpoints_newest(t->checkpoints) :
 					    NULL;
 	for (int i = 0; i < t->judgements.n; i++)
@@ -62,7 +62,7 @@ static void report_text(const training *t, const figures *r)
 	if (rest)
 		printf("; the last %" PRId64 " of an epoch are left out", rest);
 	putchar('\n');
-	figures_print(r, t->p);
+	figures_print(r, t->s->pipeline);
 	if (t->loss >= 0 && t->losses.n > 0)
 		printf("  %-14s %.6g\n", "loss",
 		       plain_nan(t->losses.at[t->losses.n - 1]));
@@ -74,7 +74,7 @@ static void report_text(const training *t, const figures *r)
 void training_report(training *t)
 {
 	session *s = t->s;
-	figures r = session_figures(s, t->m, t->losses.n);
+	figures r = session_figures(s, s->pipeline, t->m, t->losses.n);
 	session_progress(s, "%s", "");
 	if (s->o->json)
 		report_json(t, &r);

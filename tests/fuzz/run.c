@@ -55,12 +55,15 @@ static bool step(const plan *p, const array *inputs, const array *outputs,
 		 failure *f)
 {
 	const backend_options o = { .kernels = KERNELS_INTERPRETER };
-	executor *m = executor_open(p, "fuzz.plan", backend_row(0),
-				    comm_row(0, true), NULL, &o, f);
+	arena *a = arena_new();
+	executor *m = executor_open(pipeline_of_plan(a, p), "fuzz.plan",
+				    backend_row(0), comm_row(0, true), NULL, &o,
+				    f);
 	bool good = m && executor_step(m, inputs, outputs, f);
 	FUZZ_CHECK(good || f->status != CLI_OK);
 	if (m)
 		executor_close(m);
+	arena_free(a);
 	return good;
 }
 

@@ -39,9 +39,9 @@ static uint64_t *meet(void *run, arena *a, uint64_t x, int *n)
 /* Whether they agree; *f says so, too. */
 static bool agreed(others *o, communicator c, failure *f)
 {
-	plan p = { .digest = 7 };
+	plan_pipeline p = { .digest = 7 };
 	options given = { .plan = "x.plan" };
-	session s = { .o = &given, .p = &p, .run = o };
+	session s = { .o = &given, .pipeline = &p, .run = o };
 	bool good = agree(&s, &c);
 	*f = s.f;
 	ck_assert_int_eq(f->status, good ? CLI_OK : CLI_INPUT);

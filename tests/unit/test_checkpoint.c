@@ -20,8 +20,8 @@ static executor *open_plan(const plan *p)
 {
 	backend_options o = { .kernels = KERNELS_INTERPRETER };
 	failure f = { 0 };
-	executor *m = executor_open(p, "plan", &backend_cpu, &comm_threads,
-				    NULL, &o, &f);
+	executor *m = executor_open(pipeline_of_plan(mem, p), "plan",
+				    &backend_cpu, &comm_threads, NULL, &o, &f);
 	ck_assert_msg(m != NULL, "%s", f.text);
 	return m;
 }
@@ -50,7 +50,7 @@ static array *states_after(executor *m, const plan *p, int steps)
 	for (int i = 0; i < steps; i++)
 		ck_assert_msg(executor_step(m, in, out, &f), "%s", f.text);
 	for (int i = 0; i < n; i++)
-		ck_assert(executor_state_get(m, states[i], &x[i], &f));
+		ck_assert(executor_state_get(m, &x[i], &f));
 	array *kept = ARENA_COPY(mem, x, n);
 	for (int i = 0; i < n; i++)
 		kept[i].data = arena_memdup(mem, x[i].data,
@@ -83,7 +83,7 @@ START_TEST(states_are_kept)
 		expect_same(p, got, states_after(single, one, 3));
 		ck_assert_int_eq(executor_received(m),
 				 3 * p->communication_bytes);
-		ck_assert_int_eq(executor_arena_used(m), p->arena_bytes);
+		ck_assert_int_eq(executor_arena_used(m, 0), p->arena_bytes);
 		executor_close(m);
 		executor_close(single);
 	}

@@ -27,6 +27,7 @@ typedef struct member {
 	int rank, n;
 	double patience;
 	void *run, *link;
+	plan_pipeline all;
 	plan p;
 	plan_instr program[1];
 } member;
@@ -44,7 +45,8 @@ static bool join(member *m)
 		return false;
 	}
 	m->p = (plan){ .mesh = { 1, { m->n } }, .program = m->program };
-	m->link = comm_rendezvous.open(m->run, &m->p, &f);
+	m->all = (plan_pipeline){ .nstages = 1, .stages = &m->p };
+	m->link = comm_rendezvous.open(m->run, &m->all, &f);
 	return m->link && rank == m->rank;
 }
 

@@ -39,15 +39,15 @@ static outcome run_plan(const plan *p, const array *inputs, int steps,
 	backend_options o = { .kernels = kernels };
 	failure f = { 0 };
 	outcome out = { 0 };
-	executor *m = executor_open(p, "plan", &backend_cpu, &comm_threads,
-				    NULL, &o, &f);
+	executor *m = executor_open(pipeline_of_plan(mem, p), "plan",
+				    &backend_cpu, &comm_threads, NULL, &o, &f);
 	ck_assert_msg(m != NULL, "%s", f.text);
 	out.outputs = arrays_of(mem, p, p->outputs, p->noutputs, &f);
 	for (int i = 0; i < steps; i++)
 		ck_assert_msg(executor_step(m, inputs, out.outputs, &f), "%s",
 			      f.text);
 	out.received = executor_received(m) / steps;
-	out.used = executor_arena_used(m);
+	out.used = executor_arena_used(m, 0);
 	executor_close(m);
 	return out;
 }
@@ -99,8 +99,9 @@ START_TEST(library_is_not_built_in)
 	plan *p = random_plan(mem, 1, 3, false);
 	backend_options o = { .kernels = KERNELS_LIBRARY };
 	failure f = { 0 };
-	ck_assert_ptr_null(executor_open(p, "plan", &backend_cpu, &comm_threads,
-					 NULL, &o, &f));
+	ck_assert_ptr_null(executor_open(pipeline_of_plan(mem, p), "plan",
+					 &backend_cpu, &comm_threads, NULL, &o,
+					 &f));
 	ck_assert_int_eq(f.status, CLI_MACHINE);
 	ck_assert_str_eq(backend_row(0)->name, "cpu");
 	ck_assert_str_eq(backend_row(1)->name, "cuda");
@@ -206,8 +207,8 @@ static failure run_kernel(const plan *p, kernels_from kernels,
 {
 	backend_options o = { .kernels = kernels, .library = library };
 	failure f = { 0 };
-	executor *m = executor_open(p, "plan", &backend_cpu, &comm_threads,
-				    NULL, &o, &f);
+	executor *m = executor_open(pipeline_of_plan(mem, p), "plan",
+				    &backend_cpu, &comm_threads, NULL, &o, &f);
 	if (!m)
 		return f;
 	array *in = arrays_of(mem, p, p->inputs, p->ninputs, &f);
@@ -428,7 +429,7 @@ START_TEST(a_failure_ends_all)
 		mem, (size_t)mesh_workers(&p->mesh), sizeof(*none));
 	failure f = { 0 };
 	quarrel q = { &comm_threads, NULL, 2, 10 };
-	q.link = q.c->open(NULL, p, &f);
+	q.link = q.c->open(NULL, pipeline_of_plan(mem, p), &f);
 	q.c->attach(q.link, none);
 	ck_assert(!q.c->launch(q.link, meet, &q, &f));
 	ck_assert_int_eq(f.status, CLI_INPUT);
@@ -436,7 +437,7 @@ START_TEST(a_failure_ends_all)
 	q.c->close(q.link);
 	f = (failure){ 0 };
 	q.culprit = -1;
-	q.link = q.c->open(NULL, p, &f);
+	q.link = q.c->open(NULL, pipeline_of_plan(mem, p), &f);
 	q.c->attach(q.link, none);
 	ck_assert(q.c->launch(q.link, meet, &q, &f));
 	q.c->close(q.link);

@@ -1,244 +1,201 @@
-/* Tests: compiler/placement */
-/* compiler/placement: what stages of a profile cost, from the definition. */
+/* Tests: plan runtime/exec runtime/comm */
+/* Plans of several stages, run: they give what one worker gives. */
 #include "config.h"
 
 #include <check.h>
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "compiler/placement/stages.h"
-#include "tests/unit/draw.h"
+#include "kernel/eval.h"
+#include "runtime/exec/executor.h"
+#include "runtime/exec/verify.h"
+#include "runtime/run/inputs.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/random_pipeline.h"
 #include "tests/unit/suite.h"
 
-enum { MAX_LAYERS = 10 };
+/* ---- running ----------------------------------------------------------- */
 
-typedef struct profile {
-	int n;
-	int forward[MAX_LAYERS], backward[MAX_LAYERS]; /* us */
-	int activation[MAX_LAYERS], parameters[MAX_LAYERS];
-	bool reads[MAX_LAYERS][MAX_LAYERS]; /* [v][u] */
-} profile;
+/* The outputs and states of the whole of a pipeline, behind some steps. */
+typedef struct outcome {
+	int n, *tensors;
+	array *arrays;
+	int64_t received;
+} outcome;
 
-/* Edges go from lower to higher numbers, so that the order is the file's. */
-static profile draw_profile(draw *d)
+static executor *open_pipeline(const plan_pipeline *p)
 {
-	profile p = { .n = draw_int(d, 1, MAX_LAYERS) };
-	for (int v = 0; v < p.n; v++) {
-		p.forward[v] = draw_int(d, 1, 3000);
-		p.backward[v] = draw_int(d, 1, 3000);
-		p.activation[v] = draw_int(d, 1, 100000);
-		p.parameters[v] = draw_int(d, 0, 100000);
-		for (int u = 0; u < v; u++)
-			p.reads[v][u] = u == v - 1 || draw_int(d, 0, 4) == 0;
-	}
+	backend_options o = { .kernels = KERNELS_INTERPRETER };
+	failure f = { 0 };
+	executor *m = executor_open(p, "plan", &backend_cpu, &comm_threads,
+				    NULL, &o, &f);
+	ck_assert_msg(m != NULL, "%s", f.text);
+	return m;
+}
+
+static outcome outcome_of(const plan *whole)
+{
+	int nstates, *states = plan_states(mem, whole, &nstates);
+	outcome x = { .n = whole->noutputs + nstates };
+	failure f = { 0 };
+	x.tensors = ARENA_ARRAY(mem, int, x.n);
+	for (int i = 0; i < x.n; i++)
+		x.tensors[i] = i < whole->noutputs
+				       ? whole->outputs[i]
+				       : states[i - whole->noutputs];
+	x.arrays = arrays_of(mem, whole, x.tensors, x.n, &f);
+	return x;
+}
+
+/* Runs a pipeline whose stages are all of `whole', and checks that each worker
+ * uses its arena to the end. */
+static outcome run(const plan_pipeline *p, const plan *whole,
+		   const array *inputs, int steps)
+{
+	executor *m = open_pipeline(p);
+	outcome x = outcome_of(whole);
+	failure f = { 0 };
+	for (int i = 0; i < steps; i++)
+		ck_assert_msg(executor_step(m, inputs, x.arrays, &f), "%s",
+			      f.text);
+	for (int i = whole->noutputs; i < x.n; i++)
+		ck_assert(executor_state_get(m, &x.arrays[i], &f));
+	x.received = executor_received(m);
+	for (int s = 0; s < p->nstages; s++)
+		ck_assert_int_eq(executor_arena_used(m, s),
+				 p->stages[s].arena_bytes);
+	executor_close(m);
+	return x;
+}
+
+/* Small whole numbers, of which sums and products are exact. */
+static array *whole_numbers(const plan *p)
+{
+	failure f = { 0 };
+	array *x = arrays_of(mem, p, p->inputs, p->ninputs, &f);
+	for (int i = 0; i < p->ninputs; i++)
+		for (int64_t e = 0; e < array_nelem(&x[i]); e++)
+			elem_set_f64(x[i].type, x[i].data, e,
+				     (double)((e * 7 + i) % 5 - 2));
+	return x;
+}
+
+/* Numbers of which each order of addition makes another sum. */
+static array *fractions(const plan *p)
+{
+	array *x = whole_numbers(p);
+	for (int i = 0; i < p->ninputs; i++)
+		for (int64_t e = 0; e < array_nelem(&x[i]); e++)
+			elem_set_f64(x[i].type, x[i].data, e,
+				     1 / (double)(e + 3));
+	return x;
+}
+
+static plan_pipeline *made(uint64_t seed)
+{
+	diag_sink *s = diag_sink_new(mem);
+	plan_pipeline *p = random_pipeline(mem, seed, seed % 2, s);
+	if (!p)
+		diag_print(s, stderr, false);
+	ck_assert_ptr_nonnull(p);
 	return p;
 }
 
-static layer_chain *chain_of(arena *a, const profile *p)
+/* ---- one worker -------------------------------------------------------- */
+
+static void free_outcome(outcome *x)
 {
-	diag_sink *sink = diag_sink_new(a);
-	char *text = arena_strdup(a, "");
-	for (int v = 0; v < p->n; v++)
-		text = arena_printf(
-			a, "%snode%d -- layer -- forward_compute_time=%.3f, "
-			"backward_compute_time=%.3f, activation_size=%d, "
-			"parameter_size=%d\n", text, v, p->forward[v] / 1e3,
-			p->backward[v] / 1e3, p->activation[v],
-			p->parameters[v]);
-	for (int v = 0; v < p->n; v++)
-		for (int u = 0; u < v; u++)
-			if (p->reads[v][u])
-				text = arena_printf(a, "%s\tnode%d -- node%d\n",
-						    text, u, v);
-	cost_graph *g = cost_graph_read_profile(a, sink, "profile", text,
-						strlen(text));
-	ck_assert(g);
-	return layer_chain_new(a, g);
+	arrays_free(x->arrays, x->n);
 }
 
-static bool read_in(const profile *p, int u, int i, int j)
+static void check_same(const outcome *x, const outcome *y, uint64_t seed)
 {
-	for (int v = i; v < j; v++)
-		if (p->reads[v][u])
-			return true;
-	return false;
+	for (int i = 0; i < x->n; i++)
+		ck_assert_msg(!memcmp(x->arrays[i].data, y->arrays[i].data,
+				      (size_t)array_nbytes(&x->arrays[i])),
+			      "seed %d: '%s' differs", (int)seed,
+			      x->arrays[i].name);
 }
 
-/* The definition, one interval at a time. */
-static void check_interval(const profile *p, const stage_model *m,
-			   const intervals *t, int i, int j)
+/* Two steps with exact sums: the same bits as one worker with as many turns,
+ * and with one. */
+static void check_exact(const plan_pipeline *p, uint64_t seed)
 {
-	double in = 0, out = 0, act = 0, parameters = 0, ns = 0;
-	size_t x = interval_at(i, j);
-	for (int u = 0; u < p->n; u++) {
-		if (u < i && read_in(p, u, i, j))
-			in += p->activation[u];
-		if (u >= i && u < j && read_in(p, u, j, p->n))
-			out += p->activation[u];
-		if (u < i || u >= j)
-			continue;
-		act += p->activation[u];
-		parameters += p->parameters[u];
-		ns += 1e3 * p->forward[u] * (m->recompute ? 2 : 1) +
-			1e3 * p->backward[u];
-	}
-	for (int n = 1; n < 5; n++)
-		ck_assert(t->fixed[x] + n * t->kept[x] ==
-			  m->factor * parameters + (m->recompute ?
-			  n * in + act : n * (in + act)));
-	ck_assert(fabs(t->time[x] - ns - 2e9 * (in + out) / m->bandwidth) <=
-		  0.5);
-	ck_assert(t->time[x] == floor(t->time[x]));
+	const plan *whole = pipeline_merge(mem, p)->plan;
+	const plan *all = plan_one_device(mem, whole);
+	const plan *once = plan_one_turn(mem, whole);
+	array *in = whole_numbers(whole);
+	outcome got = run(p, whole, in, 2);
+	outcome want = run(pipeline_of_plan(mem, all), whole, in, 2);
+	outcome one = run(pipeline_of_plan(mem, once), whole, in, 2);
+	ck_assert_int_eq(got.received, 2 * p->communication_bytes);
+	ck_assert_int_eq(want.received, 0);
+	check_same(&got, &want, seed);
+	check_same(&got, &one, seed);
+	free_outcome(&got);
+	free_outcome(&want);
+	free_outcome(&one);
+	arrays_free(in, whole->ninputs);
 }
 
-START_TEST(intervals_as_defined)
+START_TEST(whole_numbers_are_the_same)
 {
-	draw d = { 3 };
-	for (int k = 0; k < 300; k++) {
-		arena *a = arena_new();
-		profile p = draw_profile(&d);
-		stage_model m = { SCHEDULE_1F1B, 4, k % 2, k % 3 ? 4 : 2.5,
-				  k % 5 ? 3e9 : INFINITY, 1 };
-		layer_chain *l = chain_of(a, &p);
-		ck_assert_int_eq(l->n, p.n);
-		intervals *t = layer_intervals(a, l, &m);
-		for (int j = 1; j <= p.n; j++)
-			for (int i = 0; i < j; i++)
-				check_interval(&p, &m, t, i, j);
-		arena_free(a);
-	}
+	for (int seed = 0; seed < 300; seed++)
+		if (sampled(seed))
+			check_exact(made((uint64_t)seed), (uint64_t)seed);
 }
 END_TEST
 
-/* The predictor is right on one layer and on two. */
-START_TEST(predictor)
+/* Returns whether all had to be equal, bit for bit. */
+static bool check_rounded(const plan_pipeline *p, uint64_t seed)
 {
-	draw d = { 4 };
-	for (int k = 0; k < 100; k++) {
-		arena *a = arena_new();
-		profile p = draw_profile(&d);
-		stage_model m = { SCHEDULE_1F1B, 4, k % 2, 4, 1e9, 1 };
-		intervals *t = layer_intervals(a, chain_of(a, &p), &m);
-		intervals *q = intervals_predicted(a, t);
-		for (int j = 1; j <= p.n; j++)
-			for (int i = 0; i < j; i++) {
-				double want = t->kept[interval_at(i, i + 1)];
-				for (int v = i + 1; v < j; v++)
-					want += t->kept[interval_at(v - 1,
-								    v + 1)] -
-						t->kept[interval_at(v - 1, v)];
-				ck_assert(q->kept[interval_at(i, j)] == want);
-				ck_assert(j - i > 2 || want ==
-					  t->kept[interval_at(i, j)]);
-			}
-		arena_free(a);
-	}
+	const pipeline_whole *w = pipeline_merge(mem, p);
+	const plan *all = plan_one_device(mem, w->plan);
+	bool *divided = verify_divided_in_stages(mem, p, w, false, false);
+	bool any = false;
+	array *in = fractions(w->plan);
+	outcome got = run(p, w->plan, in, 1);
+	outcome want = run(pipeline_of_plan(mem, all), w->plan, in, 1);
+	comparison c = verify_tensors(w->plan, divided, got.n, got.tensors,
+				      got.arrays, want.arrays, NULL);
+	for (int n = 0; n < w->plan->nnodes; n++)
+		any |= divided[n];
+	ck_assert_msg(any || c.exact, "seed %d: '%s' differs", (int)seed,
+		      c.worst);
+	free_outcome(&got);
+	free_outcome(&want);
+	arrays_free(in, w->plan->ninputs);
+	return !any;
+}
+
+START_TEST(uncut_sums_are_the_same)
+{
+	int exact = 0;
+	for (int seed = 1000; seed < 1200; seed++)
+		if (sampled(seed))
+			exact += check_rounded(made((uint64_t)seed),
+					       (uint64_t)seed);
+	ck_assert_int_gt(exact, at_least(20));
 }
 END_TEST
 
-/* Without links a step of 1F1B is no longer than fill, drain and the longest
- * stage, and of GPipe exactly as long as the forward and the backward part. */
-START_TEST(simulated)
+/* The whole of a plan without stages is that plan. */
+START_TEST(one_stage)
 {
-	draw d = { 6 };
-	for (int k = 0; k < 300; k++) {
-		arena *a = arena_new();
-		profile p = draw_profile(&d);
-		stage_model m = { k % 2 ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
-				  draw_int(&d, 1, 9), draw_int(&d, 0, 1), 4,
-				  INFINITY, 1 };
-		layer_chain *l = chain_of(a, &p);
-		int S = draw_int(&d, 1, p.n < 5 ? p.n : 5);
-		split_problem q = { layer_intervals(a, l, &m), S,
-				    stage_in_flight(a, &m, S), m.micro_batches,
-				    INFINITY };
-		split s;
-		const char *why;
-		double f = 0, b = 0, most_f = 0, most_b = 0;
-		ck_assert(split_least_step(a, &q, INFINITY, &s));
-		for (int i = 0; i < S; i++) {
-			double x = 0, y = 0;
-			for (int v = s.first[i]; v < s.first[i + 1]; v++) {
-				x += l->forward[v];
-				y += l->backward[v] +
-					(m.recompute ? l->forward[v] : 0);
-			}
-			f += x;
-			b += y;
-			most_f = fmax(most_f, x);
-			most_b = fmax(most_b, y);
-		}
-		const pipeline_run *run = stages_simulate(a, l, &m, &s, S,
-							  &why);
-		double gpipe = f + b + (m.micro_batches - 1) * (most_f +
-								most_b);
-		if (m.schedule == SCHEDULE_GPIPE)
-			ck_assert(gpipe == (double)run->ns);
-		else
-			ck_assert((double)run->ns <= gpipe);
-		arena_free(a);
-	}
-}
-END_TEST
-
-/* A split is planned with as many micro-batches in flight as its simulation
- * has; with zero bubble, where that depends on times, with no fewer. */
-START_TEST(in_flight_as_simulated)
-{
-	static const pipeline_schedule kinds[] = {
-		SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_ZB,
-	};
-	draw d = { 8 };
-	int reached = 0;
-	for (int k = 0; k < 600; k++) {
-		arena *a = arena_new();
-		profile p = draw_profile(&d);
-		stage_model m = { kinds[k % 3], draw_int(&d, 1, 9),
-				  draw_int(&d, 0, 1), 4,
-				  k % 2 ? 1e8 : INFINITY, 1 };
-		layer_chain *l = chain_of(a, &p);
-		int S = draw_int(&d, 1, p.n < 5 ? p.n : 5);
-		const int *n = stage_in_flight(a, &m, S);
-		split_problem q = { layer_intervals(a, l, &m), S, n,
-				    m.micro_batches, INFINITY };
-		split s;
-		const char *why;
-		ck_assert(split_least_peak(a, &q, &s));
-		const pipeline_run *run = stages_simulate(a, l, &m, &s, S,
-							  &why);
-		for (int i = 0; i < S; i++) {
-			ck_assert_int_le(run->in_flight[i], n[i]);
-			if (m.schedule != SCHEDULE_ZB)
-				ck_assert_int_eq(run->in_flight[i], n[i]);
-			else
-				reached += run->in_flight[i] == n[i];
-		}
-		arena_free(a);
-	}
-	ck_assert_int_gt(reached, 200);
-}
-END_TEST
-
-/* The bytes that a device needs once for all its chunks are a part of fixed. */
-START_TEST(running_of_chunks)
-{
-	draw d = { 9 };
-	for (int k = 0; k < 100; k++) {
-		arena *a = arena_new();
-		profile p = draw_profile(&d);
-		stage_model m = { SCHEDULE_INTERLEAVED, 4, k % 2, 4, 1e9, 2 };
-		intervals *t = layer_intervals(a, chain_of(a, &p), &m);
-		for (int j = 1; j <= p.n; j++)
-			for (int i = 0; i < j; i++) {
-				double want = 0;
-				for (int v = i; v < j; v++)
-					want += m.recompute ? p.activation[v] :
-							      0;
-				ck_assert(t->running[interval_at(i, j)] ==
-					  want);
-				check_interval(&p, &m, t, i, j);
-			}
-		arena_free(a);
+	for (int seed = 0; seed < 40; seed++) {
+		const plan *whole =
+			pipeline_merge(mem, made((uint64_t)seed))->plan;
+		const plan *one = plan_one_device(mem, whole);
+		plan_pipeline *p = pipeline_of_plan(mem, one);
+		const plan *again = pipeline_merge(mem, p)->plan;
+		ck_assert(pipeline_is_plan(p));
+		ck_assert_int_eq(again->ntensors, one->ntensors);
+		ck_assert_int_eq(again->nnodes, one->nnodes);
+		for (int t = 0; t < one->ntensors; t++)
+			ck_assert_str_eq(again->tensors[t].name,
+					 one->tensors[t].name);
+		ck_assert_int_eq(plan_one_device(mem, again)->arena_bytes,
+				 one->arena_bytes);
 	}
 }
 END_TEST
@@ -246,12 +203,12 @@ END_TEST
 Suite *suite(void)
 {
 	Suite *s = suite_create("stages");
-	TCase *t = tcase_create("all");
-	tcase_add_test(t, intervals_as_defined);
-	tcase_add_test(t, predictor);
-	tcase_add_test(t, simulated);
-	tcase_add_test(t, in_flight_as_simulated);
-	tcase_add_test(t, running_of_chunks);
+	TCase *t = tcase_create("stages");
+	tcase_set_timeout(t, 240);
+	tcase_add_checked_fixture(t, begin_test, end_test);
+	tcase_add_test(t, whole_numbers_are_the_same);
+	tcase_add_test(t, uncut_sums_are_the_same);
+	tcase_add_test(t, one_stage);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -314,6 +314,17 @@ START_TEST(numbers_are_moved)
 }
 END_TEST
 
+static bool *divided(const plan *p)
+{
+	return verify_divided(mem, p, false, true);
+}
+
+static comparison verify_one(const plan *p, const int *t, const array *got,
+			     const array *want, const sway *noise)
+{
+	return verify_tensors(p, divided(p), 1, t, got, want, noise);
+}
+
 /* Whether tensor t of p passes when one of its elements is 0.01 too large and
  * rounding alone may move each element by `moves'. */
 static bool is_right(const plan *p, int t, double moves)
@@ -325,8 +336,7 @@ static bool is_right(const plan *p, int t, double moves)
 	array want = { .name = "x", .type = DT_F32, .ndim = 1, .dims = { 3 },
 		       .data = x }, got = want;
 	got.data = y;
-	comparison c = verify_tensors(p, false, 1, &t, &got, &want,
-				      &noise);
+	comparison c = verify_one(p, &t, &got, &want, &noise);
 	ck_assert(!c.exact && c.equal == (c.part <= 1));
 	ck_assert_str_eq(c.worst, "x");
 	ck_assert_int_eq(c.nelem, 3);
@@ -344,8 +354,7 @@ static int rounded_tensor(const plan *p, dtype type)
 		       .data = x }, got = want;
 	got.data = y;
 	for (int t = 0; t < p->ntensors; t++) {
-		comparison c = verify_tensors(p, false, 1, &t, &got, &want,
-					      NULL);
+		comparison c = verify_one(p, &t, &got, &want, NULL);
 		if (p->tensors[t].type == type && c.rule == VERIFY_BY_TYPE)
 			return t;
 	}
@@ -379,27 +388,24 @@ START_TEST(small_faults_are_seen)
 	got.data = y;
 	for (int i = 0; i < N; i++)
 		y[i] *= i % 2 ? 1 + 1e-5f : 1 - 1e-5f;
-	ck_assert(verify_tensors(p, false, 1, &t, &got, &want, NULL).equal);
+	ck_assert(verify_one(p, &t, &got, &want, NULL).equal);
 	/* One wrong element, whose error is small beside the norm. */
 	for (int i = 0; i < N; i += 997) {
 		float was = y[i];
 		y[i] = x[i] + 0.001f;
-		comparison c = verify_tensors(p, false, 1, &t, &got, &want,
-					      NULL);
+		comparison c = verify_one(p, &t, &got, &want, NULL);
 		ck_assert(!c.equal && c.error.norm < 5e-5);
 		ck_assert(c.error.element > 5e-4);
 		/* Noise of other elements does not explain it, .. */
 		least[i] = most[i] = x[i];
-		c = verify_tensors(p, false, 1, &t, &got, &want, &noise);
+		c = verify_one(p, &t, &got, &want, &noise);
 		ck_assert(!c.equal && c.doubtful == N - 1);
 		/* .. nor does noise that reaches a third of the error. */
 		least[i] = x[i] - 0.0001f;
 		most[i] = x[i] + 0.0001f;
-		ck_assert(!verify_tensors(p, false, 1, &t, &got, &want,
-					  &noise).equal);
+		ck_assert(!verify_one(p, &t, &got, &want, &noise).equal);
 		least[i] = x[i] - 1;
-		ck_assert(verify_tensors(p, false, 1, &t, &got, &want,
-					 &noise).equal);
+		ck_assert(verify_one(p, &t, &got, &want, &noise).equal);
 		y[i] = was;
 	}
 	/* Noise beyond an element's own range: where most elements have some,
@@ -407,14 +413,14 @@ START_TEST(small_faults_are_seen)
 	y[0] = x[0] + 0.001f;
 	least[0] = x[0] - 0.0002f;
 	most[0] = x[0] + 0.0002f;
-	ck_assert(verify_tensors(p, false, 1, &t, &got, &want, &noise).equal);
+	ck_assert(verify_one(p, &t, &got, &want, &noise).equal);
 	for (int i = 1; i < N; i++)
 		least[i] = most[i] = x[i];
-	ck_assert(!verify_tensors(p, false, 1, &t, &got, &want, &noise).equal);
+	ck_assert(!verify_one(p, &t, &got, &want, &noise).equal);
 	/* All elements, by a little more than is allowed. */
 	for (int i = 0; i < N; i++)
 		y[i] = x[i] * (1 + 6e-5f);
-	ck_assert(!verify_tensors(p, false, 1, &t, &got, &want, NULL).equal);
+	ck_assert(!verify_one(p, &t, &got, &want, NULL).equal);
 }
 END_TEST
 
@@ -456,19 +462,16 @@ START_TEST(faults_of_small_steps_are_seen)
 		const double right[] = { 1e-7, 1e-6, 1e-5 };
 		for (int i = 0; i < 3; i++) {
 			draw_step(z, x, n, 1, right[i]);
-			ck_assert(verify_tensors(p, false, 1, &t, &got, &want,
-						 &s).equal);
+			ck_assert(verify_one(p, &t, &got, &want, &s).equal);
 		}
 		const double wrong[] = { 1.01, 0.99, 7 / 8.0, 2, 0, -1 };
 		for (int i = 0; i < 6; i++) {
 			draw_step(z, x, n, wrong[i], 1e-6);
-			comparison c = verify_tensors(p, false, 1, &t, &got,
-						      &want, &s);
+			comparison c = verify_one(p, &t, &got, &want, &s);
 			ck_assert_msg(!c.equal, "%d times %g", n, wrong[i]);
 			ck_assert_int_eq(c.rule, VERIFY_BY_CHANGE);
 			/* .. which the weights do not show. */
-			ck_assert(verify_tensors(p, false, 1, &t, &got, &want,
-						 NULL).equal);
+			ck_assert(verify_one(p, &t, &got, &want, NULL).equal);
 		}
 	}
 }
@@ -491,7 +494,7 @@ START_TEST(rounding_explains_so_much)
 	int nright = 0;
 	for (uint64_t seed = 0; seed < 40; seed++) {
 		plan *p = random_training_plan(mem, seed, 6, &four);
-		double noise = verify_noise(p);
+		double noise = verify_noise(p, divided(p));
 		for (int t = 0; t < p->ntensors; t++) {
 			ck_assert(!is_right(p, t, 0));
 			ck_assert(!is_right(p, t, 1e-5));
