@@ -10,6 +10,7 @@ include compiler/solver/local.mk
 include compiler/cost/local.mk
 include compiler/planners/local.mk
 include compiler/lower/local.mk
+include compiler/simulate/local.mk
 include compiler/portfolio/local.mk
 include compiler/placement/local.mk
 include compiler/codegen/local.mk

@@ -122,6 +122,7 @@ libtdl_archives = \
 	compiler/codegen/libcodegen.a \
 	compiler/placement/libplacement.a \
 	compiler/portfolio/libportfolio.a \
+	compiler/simulate/libsimulate.a \
 	compiler/lower/liblower.a \
 	$(planners_libs) \
 	compiler/verify/libverify.a \

@@ -32,8 +32,9 @@ compiler/cost	base kernel layout plan compiler/graph compiler/analysis \
 compiler/planners	base kernel layout compiler/graph compiler/analysis \
 		compiler/cost compiler/solver
 compiler/lower	base kernel layout plan compiler/graph compiler/cost
+compiler/simulate	base kernel layout plan compiler/cost
 compiler/portfolio	base kernel layout plan compiler/graph compiler/cost \
-		compiler/planners compiler/lower
+		compiler/planners compiler/lower compiler/simulate
 compiler/placement	base kernel layout plan compiler/graph compiler/cost \
 		compiler/solver compiler/planners compiler/lower
 compiler/codegen	base kernel plan
@@ -284,7 +285,10 @@ self_test() {
 	plant compiler/cost/a.c '"compiler/planners/planner.h"' 1
 	plant compiler/planners/a.c '"compiler/lower/lower.h"' 1
 	plant compiler/lower/a.c '"compiler/planners/search.h"' 1
+	plant compiler/simulate/a.c '"compiler/cost/topology.h"' 0
+	plant compiler/simulate/a.c '"compiler/lower/cost.h"' 1
 	plant compiler/portfolio/a.c '"compiler/lower/lower.h"' 0
+	plant compiler/portfolio/a.c '"compiler/simulate/simulate.h"' 0
 	plant compiler/portfolio/a.c '"compiler/solver/problem.h"' 1
 	plant compiler/portfolio/a.c '"compiler/driver/page.h"' 1
 	plant compiler/portfolio/a.c '<jansson.h>' 1

@@ -27,6 +27,7 @@ tdlc_LDADD = \
 	compiler/codegen/libcodegen.a \
 	compiler/placement/libplacement.a \
 	compiler/portfolio/libportfolio.a \
+	compiler/simulate/libsimulate.a \
 	compiler/lower/liblower.a \
 	$(planners_libs) \
 	compiler/verify/libverify.a \

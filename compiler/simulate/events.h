@@ -1,0 +1,19 @@
+/* The event loop of the simulation: sets the instants of units and messages. */
+#ifndef TDL_COMPILER_SIMULATE_EVENTS_H
+#define TDL_COMPILER_SIMULATE_EVENTS_H
+
+#include "compiler/simulate/stage_units.h"
+
+/* A message before it is run. */
+typedef struct event_message {
+	int from, to; /* stages */
+	double seconds;
+} event_message;
+
+/* Runs the units of all stages, and their messages, which are by channel, then
+ * by turn, with channel and turn set. */
+void events_run(int nstages, stage_units *stages, int nmessages,
+		const event_message *messages, simulated_message *out,
+		bool overlap);
+
+#endif

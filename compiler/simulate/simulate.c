@@ -1,0 +1,236 @@
+#include "config.h"
+
+#include "compiler/simulate/simulate.h"
+
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "compiler/simulate/events.h"
+
+/* ---- limits ------------------------------------------------------------ */
+
+/* Instructions of a step, and places of buffers. */
+static int64_t units_at_most(const plan_pipeline *p)
+{
+	int64_t n = 0;
+	for (int s = 0; s < p->nstages; s++) {
+		const plan *q = &p->stages[s];
+		int64_t turns = q->loop.turns, body = q->loop.end -
+						      q->loop.begin;
+		int64_t in_turns = turns > 0 ? saturated_mul(body, turns) : 0;
+		n = saturated_add(n, saturated_add(in_turns, q->ninstrs));
+		for (int b = 0; b < q->nbuffers; b++)
+			n = saturated_add(n, q->buffers[b].slots < turns
+						     ? q->buffers[b].slots
+						     : turns);
+	}
+	for (int c = 0; c < p->nchannels; c++) {
+		const plan *from = &p->stages[p->channels[c].from];
+		n = saturated_add(n, from->loop.turns);
+	}
+	return n;
+}
+
+const char *simulate_refused(arena *a, const plan_pipeline *p)
+{
+	int64_t n = units_at_most(p);
+	return n <= SIMULATE_MAX_UNITS ? NULL :
+		arena_printf(a, "a step has %" PRId64 " instructions; at most "
+			     "%d are simulated", n, SIMULATE_MAX_UNITS);
+}
+
+plan_pipeline simulated_plan(const plan *p)
+{
+	return (plan_pipeline){
+		.model = p->model,
+		.algorithm = p->algorithm,
+		.schedule = "",
+		.nstages = 1,
+		.stages = (plan *)p,
+		.nfixed = p->nfixed,
+		.fixed = p->fixed,
+		.communication_bytes = p->communication_bytes,
+		.digest = p->digest,
+	};
+}
+
+/* ---- figures ----------------------------------------------------------- */
+
+static void raise(double *to, double at)
+{
+	if (*to < at)
+		*to = at;
+}
+
+/* The instants of a task: from its first unit that takes time on. */
+static void set_task(simulated_task *x, const simulated_unit *units)
+{
+	double first = -1, last = 0, none = -1;
+	for (int i = x->first; i < x->first + x->nunits; i++) {
+		double begin = units[i].begin_seconds;
+		raise(&last, units[i].end_seconds);
+		double *of = units[i].end_seconds > begin ? &first : &none;
+		if (*of < 0 || begin < *of)
+			*of = begin;
+	}
+	x->begin_seconds = first >= 0 ? first : none;
+	x->end_seconds = last;
+}
+
+/* The time in which either stream is at work: each stream's units follow each
+ * other. */
+static double busy_of(const simulated_stage *x)
+{
+	int at[SIMULATED_STREAMS] = { 0 };
+	double busy = 0, end = 0;
+	for (;;) {
+		const simulated_unit *next = NULL;
+		for (int k = 0; k < SIMULATED_STREAMS; k++) {
+			while (at[k] < x->nunits && x->units[at[k]].stream != k)
+				at[k]++;
+			if (at[k] < x->nunits &&
+			    (!next || x->units[at[k]].begin_seconds <
+					      next->begin_seconds))
+				next = &x->units[at[k]];
+		}
+		if (!next)
+			return busy;
+		at[next->stream]++;
+		double from = next->begin_seconds;
+		raise(&from, end);
+		if (next->end_seconds > from)
+			busy += next->end_seconds - from;
+		raise(&end, next->end_seconds);
+	}
+}
+
+/* Whether a unit communicates, and does not compute. */
+static bool communicates(const plan *q, const simulated_unit *u)
+{
+	const plan_instr *in = &q->program[u->instr];
+	return in->op == PLAN_RECEIVE ||
+	       (plan_moves(in) && in->collective != COLL_LOCAL);
+}
+
+static void set_stage(simulated_stage *x, const plan *q, double step)
+{
+	double last = 0;
+	for (int i = 0; i < x->nunits; i++) {
+		const simulated_unit *u = &x->units[i];
+		double seconds = u->end_seconds - u->begin_seconds;
+		if (communicates(q, u))
+			x->communicating_seconds += seconds;
+		else
+			x->computing_seconds += seconds;
+		raise(&last, u->end_seconds);
+	}
+	for (int i = 0; i < x->ntasks; i++)
+		set_task(&x->tasks[i], x->units);
+	x->busy_seconds = busy_of(x);
+	x->idle_seconds = step - x->busy_seconds;
+	x->waiting_seconds = last - x->busy_seconds;
+}
+
+static void set_figures(simulation *s, const plan_pipeline *p)
+{
+	double idle = 0, all = 0;
+	for (int i = 0; i < s->nstages; i++)
+		for (int u = 0; u < s->stages[i].nunits; u++)
+			raise(&s->seconds, s->stages[i].units[u].end_seconds);
+	for (int m = 0; m < s->nmessages; m++)
+		raise(&s->seconds, s->messages[m].end_seconds);
+	for (int i = 0; i < s->nstages; i++) {
+		simulated_stage *x = &s->stages[i];
+		set_stage(x, &p->stages[i], s->seconds);
+		idle += x->idle_seconds * x->ndevices;
+		all += s->seconds * x->ndevices;
+	}
+	s->bubble = all > 0 ? idle / all : 0;
+}
+
+/* ---- running ----------------------------------------------------------- */
+
+/* The numbers of messages, by channel and turn. */
+static int *number_messages(arena *a, const plan_pipeline *p, int *n)
+{
+	int *first = ARENA_ARRAY(a, int, p->nchannels + 1);
+	for (int c = 0; c < p->nchannels; c++) {
+		const plan *from = &p->stages[p->channels[c].from];
+		first[c + 1] = first[c] + (pipeline_in_turns(p, c)
+						   ? from->loop.turns
+						   : 1);
+	}
+	*n = first[p->nchannels];
+	return first;
+}
+
+static event_message *messages_of(arena *a, const plan_pipeline *p,
+				  const simulated_seconds *seconds,
+				  const int *first, simulated_message *out)
+{
+	event_message *all = ARENA_ARRAY(a, event_message,
+					 first[p->nchannels]);
+	for (int c = 0; c < p->nchannels; c++) {
+		const plan_channel *ch = &p->channels[c];
+		const plan_loop *loop = &p->stages[ch->from].loop;
+		bool in_turns = pipeline_in_turns(p, c);
+		for (int m = first[c]; m < first[c + 1]; m++) {
+			int turn = in_turns ? m - first[c] : -1;
+			turn_length l = simulated_length(loop, turn);
+			all[m] = (event_message){ ch->from, ch->to,
+						  seconds->messages[l][c] };
+			out[m] = (simulated_message){ .channel = c,
+						      .turn = turn,
+						      .receiver = -1 };
+		}
+	}
+	return all;
+}
+
+static void take_units(simulated_stage *to, const stage_units *units,
+		       simulated_message *messages)
+{
+	to->nunits = units->n;
+	to->units = units->units;
+	to->ntasks = units->ntasks;
+	to->tasks = units->tasks;
+	for (int i = 0; i < units->n; i++)
+		if (units->more[i].message >= 0)
+			messages[units->more[i].message].receiver = i;
+}
+
+const simulation *simulate_with(arena *a, const plan_pipeline *p,
+				const simulated_seconds *seconds, bool overlap)
+{
+	arena *tmp = arena_new();
+	simulation *s = ARENA_NEW(a, simulation);
+	stage_units *units = ARENA_ARRAY(tmp, stage_units, p->nstages);
+	s->nstages = p->nstages;
+	s->stages = ARENA_ARRAY(a, simulated_stage, p->nstages);
+	int *first = number_messages(tmp, p, &s->nmessages);
+	s->messages = ARENA_ARRAY(a, simulated_message, s->nmessages);
+	event_message *m = messages_of(tmp, p, seconds, first, s->messages);
+	for (int i = 0, worker = 0; i < p->nstages; i++) {
+		simulated_stage *x = &s->stages[i];
+		x->first = worker;
+		worker += x->ndevices = mesh_workers(&p->stages[i].mesh);
+		units[i] = stage_units_of(a, tmp, p, i, seconds, overlap,
+					  first);
+	}
+	events_run(p->nstages, units, s->nmessages, m, s->messages, overlap);
+	for (int i = 0; i < p->nstages; i++)
+		take_units(&s->stages[i], &units[i], s->messages);
+	set_figures(s, p);
+	arena_free(tmp);
+	return s;
+}
+
+const simulation *simulate_pipeline(arena *a, const plan_pipeline *p,
+				    const topology *t)
+{
+	arena *tmp = arena_new();
+	const simulated_seconds seconds = simulated_seconds_of(tmp, p, t);
+	const simulation *s = simulate_with(a, p, &seconds, t->overlap);
+	arena_free(tmp);
+	return s;
+}

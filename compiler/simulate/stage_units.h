@@ -1,0 +1,49 @@
+/* The program of a stage as the simulation runs it: units on streams, in the
+ * order of the schedule, and what each waits for. */
+#ifndef TDL_COMPILER_SIMULATE_STAGE_UNITS_H
+#define TDL_COMPILER_SIMULATE_STAGE_UNITS_H
+
+#include "base/vec.h"
+#include "compiler/simulate/marks.h"
+#include "compiler/simulate/simulate.h"
+
+/* So many units of each stream have to have ended, and messages
+ * [first, first + nmessages) of the stage's list. */
+typedef struct stage_wait {
+	mark after;
+	int first, nmessages;
+} stage_wait;
+
+typedef struct stage_unit {
+	stage_wait wait;
+	const double *seconds; /* of each of its instructions */
+	int message;	       /* that it copies; -1 */
+	int order;	       /* in the program, with SENDs, RECEIVEs */
+	bool ports;	       /* it takes both */
+} stage_unit;
+
+/* An end of a message. */
+typedef struct stage_post {
+	int message, order;
+	stage_wait wait;
+} stage_post;
+
+typedef struct stage_units {
+	int n;
+	simulated_unit *units; /* without instants */
+	stage_unit *more;
+	int ntasks;
+	simulated_task *tasks; /* without instants */
+	int nlist, nsends, nreceives;
+	int *list; /* messages */
+	stage_post *sends, *receives; /* receives: on machines that overlap */
+} stage_units;
+
+/* Of a stage: units and tasks in a, all else in work.  The messages of channel
+ * c have numbers from first_message[c] on. */
+stage_units stage_units_of(arena *a, arena *work,
+			   const plan_pipeline *p, int stage,
+			   const simulated_seconds *seconds, bool overlap,
+			   const int *first_message);
+
+#endif
