@@ -556,8 +556,12 @@ static bool place_all(finder *f)
 bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
 		bool statistics, turns_own *own, diag_sink *s)
 {
-	finder f = { .tmp = arena_new(), .g = g, .t = to, .batch = by_input,
-		     .statistics = statistics };
+	/* One turn alone does not tell samples from anything else. */
+	graph_turns apart = *to;
+	if (apart.turns == 1)
+		apart.turns = 2;
+	finder f = { .tmp = arena_new(), .g = g, .t = &apart,
+		     .batch = by_input, .statistics = statistics };
 	f.whole = ARENA_ARRAY(f.tmp, bool, g->ntensors);
 	f.own.partial = ARENA_ARRAY(a, bool, g->ntensors);
 	f.own.derived = ARENA_ARRAY(a, bool, g->ntensors);

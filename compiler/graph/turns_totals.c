@@ -189,8 +189,6 @@ static void place_node(adder *x, node_id id)
 		if (x->t->sections[id] == SECTION_BODY)
 			n.inputs[i] = read[n.inputs[i]];
 	n.output = x->made[t];
-	if (n.forward != NONE)
-		n.forward = x->placed[n.forward];
 	x->placed[id] = x->g->nnodes;
 	add_node(x, &n, x->t->sections[id], x->t->divided[id]);
 	if (x->read[t] != x->made[t])
@@ -199,6 +197,17 @@ static void place_node(adder *x, node_id id)
 		add_scaled(x, &n, x->made[t], x->sum[t], false);
 	if (x->sum[t] != NONE)
 		add_copy(x, &n, t);
+}
+
+/* When all are placed: a node of the backward pass may be before the one that
+ * it is there for, if it does not read what that computes, a loss. */
+static void renumber_forward(const adder *x)
+{
+	for (node_id i = 0; i < x->g->nnodes; i++) {
+		node_id *forward = &x->g->nodes[i].forward;
+		if (*forward != NONE)
+			*forward = x->placed[*forward];
+	}
 }
 
 /* A tensor like t, of the turn. */
@@ -288,6 +297,7 @@ void turns_add_totals(arena *a, graph *g, graph_turns *to,
 		add_samples(&x);
 	for (node_id i = 0; i < from.nnodes; i++)
 		place_node(&x, i);
+	renumber_forward(&x);
 	to->cut = x.cut;
 	to->partial = x.partial;
 	to->total = x.total;
