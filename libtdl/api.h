@@ -210,6 +210,11 @@ struct tdl_plan {
 	arena *of_whole, *of_plan;
 };
 
+/* Whether a plan that was found has several stages; the text of its file. */
+bool api_has_stages(const tdl_plan *p);
+const char *api_pipeline_text(api_call *c, const tdl_plan *p, const char *path,
+			      size_t *n);
+
 /* The plan with all that a file has of it; NULL with errors added. */
 const struct plan *api_whole_plan(api_call *c, tdl_plan *p);
 

@@ -52,6 +52,8 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/plan_report.c %D%/plan_report.h \
 	%D%/plan_report_text.c \
 	%D%/plan_search.c %D%/plan_search.h \
+	%D%/plan_stages.c %D%/plan_stages.h \
+	%D%/plan_stages_text.c \
 	%D%/plan_strict.c %D%/plan_strict.h \
 	%D%/plan_turns.c %D%/plan_turns.h \
 	%D%/plan_view.c %D%/plan_view.h \

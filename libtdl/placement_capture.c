@@ -62,7 +62,7 @@ static bool read_capture(capture *c, const json_t *table, cli_status *status)
 	int chunks;
 	if (!usage(r, &memory, status))
 		return false;
-	place_schedule(r->more, &schedule, &chunks);
+	place_schedule(r->more->schedule, &schedule, &chunks);
 	c->t = layers_read(r->d->arena, r->d->sink, r->path, table);
 	if (!c->t)
 		return false;

@@ -33,21 +33,21 @@ static int chunks_of(const char *text)
 	return v > PLACE_MAX_CHUNKS ? 0 : v;
 }
 
-bool place_schedule(const place_more *m, pipeline_schedule *kind, int *chunks)
+bool place_schedule(const char *text, pipeline_schedule *kind, int *chunks)
 {
 	static const pipeline_schedule plain[] = {
 		SCHEDULE_1F1B, SCHEDULE_GPIPE, SCHEDULE_ZB,
 	};
 	*kind = SCHEDULE_1F1B;
 	*chunks = 1;
-	if (!m->schedule)
+	if (!text)
 		return true;
 	for (int i = 0; i < 3; i++)
-		if (!strcmp(m->schedule, schedule_name(plain[i]))) {
+		if (!strcmp(text, schedule_name(plain[i]))) {
 			*kind = plain[i];
 			return true;
 		}
-	*chunks = chunks_of(m->schedule);
+	*chunks = chunks_of(text);
 	if (*chunks != 1)
 		*kind = SCHEDULE_INTERLEAVED;
 	return *chunks > 0;
@@ -272,7 +272,7 @@ cli_status place_find(const place_run *r, place_found *to)
 	const place_algorithm *by = placed_algorithm(r->algorithm);
 	while (s->name && strcmp(s->name, r->algorithm))
 		s++;
-	if (!place_schedule(r->more, &kind, &chunks))
+	if (!place_schedule(r->more->schedule, &kind, &chunks))
 		place_refuse(r, &status,
 			     "%s takes one of 1f1b, gpipe, zb, "
 			     "interleaved:V with V from 1 to %d, not '%s'",

@@ -119,7 +119,7 @@ bool place_refuse(const place_run *r, cli_status *status, const char *fmt, ...)
 /* The schedule that is asked for, 1F1B unless it is given, and its chunks of a
  * device, 1 unless it is interleaved; interleaved:1 is 1F1B.  False if the
  * option is none. */
-bool place_schedule(const place_more *m, pipeline_schedule *kind, int *chunks);
+bool place_schedule(const char *text, pipeline_schedule *kind, int *chunks);
 
 /* capture of a table by tensor degree, whose JSON is given. */
 cli_status place_piper(const place_run *r, const json_t *table,

@@ -44,7 +44,7 @@ static stage_model model_of(const place_run *r, const cost_graph *g,
 			     q->bandwidth > 0	     ? q->bandwidth :
 						       INFINITY,
 	};
-	place_schedule(r->more, &m.schedule, &m.chunks);
+	place_schedule(r->more->schedule, &m.schedule, &m.chunks);
 	if (m.schedule == SCHEDULE_INTERLEAVED && q->ndevices == 1)
 		m.bandwidth = INFINITY;
 	return m;

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "compiler/codegen/codegen.h"
+#include "compiler/portfolio/pipeline_plan.h"
 #include "libtdl/api.h"
 #include "libtdl/plan_search.h"
 #include "plan/plan.h"
@@ -67,8 +68,30 @@ static api_made *made_of(api_call *c, tdl_plan *p)
 	return &c->made.at[c->made.n - 1];
 }
 
+bool api_has_stages(const tdl_plan *p)
+{
+	return p->found && p->found->pipeline;
+}
+
+const char *api_pipeline_text(api_call *c, const tdl_plan *p, const char *path,
+			      size_t *n)
+{
+	arena *a = c->job.arena;
+	const plan_pipeline *whole = lower_completed_pipeline(
+		a, p->found->pipeline->plan, codegen_sources, c->job.sink);
+	const char *text = whole ? pipeline_text(a, whole, path, n) : NULL;
+	if (whole && !text)
+		api_fail(c, TDL_MACHINE, "%s: %s", path, strerror(errno));
+	return text;
+}
+
 const plan *api_whole_plan(api_call *c, tdl_plan *p)
 {
+	if (api_has_stages(p)) {
+		api_fail(c, TDL_USAGE, "a plan of several stages cannot be "
+			 "looked at yet, but written");
+		return NULL;
+	}
 	api_made *m = p->whole ? NULL : made_of(c, p);
 	if (m && !m->whole) {
 		m->of_whole = arena_new();

@@ -27,12 +27,21 @@ static char *ask(void (*body)(api_call *c, void *arg), question *q)
 	return api_ask(q->of->context, body, q, &q->answer);
 }
 
+/* The text of the plan's file at path. */
+static const char *text_of(api_call *c, tdl_plan *of, const char *path,
+			   size_t *n)
+{
+	if (api_has_stages(of))
+		return api_pipeline_text(c, of, path, n);
+	const plan *p = api_whole_plan(c, of);
+	return p ? api_plan_text(c, p, path, n) : NULL;
+}
+
 static void write_plan(api_call *c, void *arg)
 {
 	question *q = arg;
 	size_t n;
-	const plan *p = api_whole_plan(c, q->of);
-	const char *text = p ? api_plan_text(c, p, q->name, &n) : NULL;
+	const char *text = text_of(c, q->of, q->name, &n);
 	if (text && !file_write(q->name, text, n))
 		api_fail(c, TDL_MACHINE, "%s: %s", q->name, strerror(errno));
 }
@@ -47,8 +56,7 @@ static void print(api_call *c, void *arg)
 {
 	question *q = arg;
 	size_t n;
-	const plan *p = api_whole_plan(c, q->of);
-	const char *text = p ? api_plan_text(c, p, api_nowhere, &n) : NULL;
+	const char *text = text_of(c, q->of, api_nowhere, &n);
 	if (text)
 		q->answer = api_copy(text, n);
 }

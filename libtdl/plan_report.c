@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "layout/layout_text.h"
+#include "libtdl/plan_stages.h"
 
 static json_t *mesh_json(const mesh *m)
 {
@@ -158,7 +159,7 @@ json_t *plan_loop_json(const plan_loop *o)
 }
 
 /* NULL where no number was left open. */
-static json_t *tried_json(const plan_result *r)
+json_t *plan_tried_json(const plan_result *r)
 {
 	json_t *all = r->tried.n > 0 ? json_array() : json_null();
 	for (int i = 0; i < r->tried.n; i++) {
@@ -190,7 +191,7 @@ json_t *plan_report_search(const plan_result *r)
 	json_object_set_new(j, "mesh", mesh_json(m));
 	json_object_set_new(j, "micro_batches",
 			    plan_loop_json(&r->plan->loop));
-	json_object_set_new(j, "micro_batches_tried", tried_json(r));
+	json_object_set_new(j, "micro_batches_tried", plan_tried_json(r));
 	set_int(j, "operators", r->graph->nnodes);
 	set_int(j, "tensors", r->graph->ntensors);
 	set_int(j, "parameters_bytes", graph_parameter_bytes(r->graph));
@@ -231,6 +232,8 @@ json_t *plan_report_search(const plan_result *r)
 
 json_t *plan_report_json(const plan_result *r)
 {
+	if (r->pipeline)
+		return plan_stages_json(r);
 	arena *tmp = arena_new();
 	json_t *j = plan_report_search(r);
 	json_object_set_new(j, "tensor_layouts", tensors_json(tmp, r));

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "libtdl/division_text.h"
 #include "libtdl/name_groups.h"
+#include "libtdl/plan_stages.h"
 
 enum { MOST_OPERATORS_SHOWN = 5, ITEM_COLUMN = 17 };
 
@@ -27,7 +28,7 @@ static const char *plural(int n)
 }
 
 /* The numbers of micro-batches that were tried, with their figures. */
-static const char *tried_text(arena *a, const plan_result *r)
+const char *plan_tried_text(arena *a, const plan_result *r)
 {
 	const char *text = "";
 	for (int i = 0; i < r->tried.n; i++) {
@@ -51,7 +52,7 @@ static const char *micro_batches(arena *a, const plan_result *r)
 			    uneven ? "; the byte model counts the smallest as "
 				     "often" : "",
 			    o->statistics ? "; each has statistics of its own"
-					  : "", tried_text(a, r));
+					  : "", plan_tried_text(a, r));
 }
 
 static void print_head(FILE *to, arena *a, const plan_result *r)
@@ -264,6 +265,10 @@ static void print_operators(FILE *to, arena *a, const plan_result *r)
 
 void plan_report_text(FILE *to, arena *a, const plan_result *r)
 {
+	if (r->pipeline) {
+		plan_stages_text(to, a, r);
+		return;
+	}
 	print_head(to, a, r);
 	print_divided(to, a, r);
 	print_communication(to, a, r);

@@ -11,6 +11,7 @@
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
 #include "libtdl/plan_memory.h"
+#include "libtdl/plan_stages.h"
 #include "libtdl/plan_turns.h"
 
 const char *const plan_objectives[] = { "time", "bytes", "memory", NULL };
@@ -119,12 +120,13 @@ turns_options plan_turns_options(const plan_options *o, int turns)
 				.statistics = o->statistics };
 }
 
-/* The graph that the planners see: of one turn, where there are several. */
+/* The graph that the planners see: of one turn, where there are several, or
+ * stages. */
 static const graph *divided_in_time(job *d, const graph *g,
 				    const plan_options *o)
 {
 	const turns_options t = plan_turns_options(o, (int)o->turns);
-	if (o->turns > 1)
+	if (o->turns > 1 || (o->stages && !o->any_turns))
 		return graph_in_turns(d->arena, g, &t, d->sink);
 	return graph_has_batch_dims(g, &t, d->sink) ? g : NULL;
 }
@@ -166,7 +168,7 @@ bool plan_options_agree(job *d, plan_options *o)
 		say_size(d, "memory", o->memory);
 	else
 		return go_with_algorithm(d, o) && read_turns(d, o) &&
-		       read_bucket(d, o) &&
+		       read_bucket(d, o) && plan_stages_agree(d, o) &&
 		       plan_is_algorithm(d, o->request.algorithm);
 	return false;
 }
@@ -219,6 +221,8 @@ cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 		       const lower_options *lower, plan_result *r, bool *made)
 {
 	plan_request best = *how;
+	if (o->stages)
+		return plan_stages_search(d, how, o, r, made);
 	*made = o->any_turns ? plan_any_turns(d, &best, o, lower, r)
 			     : plan_search_once(how, lower, r);
 	if (!*made)

@@ -4,6 +4,7 @@
 
 #include "compiler/graph/turns.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/pipeline.h"
 #include "compiler/portfolio/request.h"
 #include "libtdl/plan_input.h"
 #include "libtdl/plan_strict.h"
@@ -24,9 +25,26 @@ typedef struct plan_options {
 	cli_words batch_dims;
 	batch_dim *batch; /* these as they were read */
 	const char *bucket; /* NULL, a size or "auto" */
+	const char *stages; /* NULL: one; a number or "auto" */
+	int nstages;	    /* the number; 0 for "auto" */
+	const char *pipeline_schedule, *inside; /* NULL: the default */
+	pipeline_schedule order;
+	int chunks; /* of each stage */
 } plan_options;
 
 #define PLAN_OPTIONS_NONE { .objective = -1, .strict.replicated = -1, }
+
+#define PLAN_OPTIONS_STAGES(o)                                               \
+	{ CLI_TEXT, 0, "stages", "P",                                        \
+	  "divide the layers into P stages of a pipeline, each on devices "  \
+	  "of its own; needs --micro-batches", &(o)->stages },               \
+	{ CLI_TEXT, 0, "schedule", "S",                                      \
+	  "the order of passes in the stages: 1f1b (default), gpipe, zb, "   \
+	  "interleaved:V",                                                   \
+	  &(o)->pipeline_schedule },                                         \
+	{ CLI_TEXT, 0, "inside", "A",                                        \
+	  "plan the layouts in each stage with the algorithm A "             \
+	  "(default: tofu)", &(o)->inside }
 
 extern const char *const plan_objectives[]; /* "time", .. */
 
@@ -57,6 +75,7 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	  "list the Pareto-optimal plans in time and memory",                \
 	  &(o)->frontier },                                                  \
 	PLAN_OPTION_SEQUENCE_PARALLEL(&(o)->request.variant),                \
+	PLAN_OPTIONS_STAGES(o),                                              \
 	PLAN_OPTION_MICRO_BATCHES(o),                                        \
 	{ CLI_TEXT, 0, "bucket-bytes", "SIZE",                               \
 	  "put small reductions together, up to SIZE bytes of them; 0: "     \

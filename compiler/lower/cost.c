@@ -267,3 +267,53 @@ double lower_seconds(const plan *p, const topology *t)
 {
 	return lower_time(p, t).run;
 }
+
+/* ---- of a stage -------------------------------------------------------- */
+
+/* Seconds of instructions [begin, end). */
+static double part_seconds(const topology *t, const effort *efforts, int begin,
+			   int end)
+{
+	effort sum = { 0 };
+	for (int i = begin; i < end; i++)
+		add_effort(&sum, &efforts[i]);
+	return t->overlap ? fmax(sum.computation, sum.communication)
+			  : sum.both;
+}
+
+/* By instruction, in a. */
+static effort *efforts_of(arena *a, instr_times *x, const plan *p)
+{
+	effort *all = ARENA_ARRAY(a, effort, p->ninstrs);
+	for (int i = 0, next; i < p->ninstrs; i = next) {
+		const plan_instr *in = &p->program[i];
+		bool message = in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+		next = message ? i + 1 : plan_phase_end(p, i);
+		if (message)
+			continue;
+		double seconds = next == i + 1 ?
+			seconds_of(x, p, in) :
+			phase_time(p, x->machine, i, next, MOST_LOOKED_AT);
+		all[i] = effort_of(x, p, in, seconds);
+	}
+	return all;
+}
+
+lower_passes lower_pass_times(const plan *p, const topology *t)
+{
+	arena *tmp = arena_new();
+	lower_passes r = { 0 };
+	layout_classes *f = layout_classes_new(tmp, &p->mesh);
+	const effort *all = efforts_of(tmp, instr_times_new(tmp, f, t), p);
+	const plan_loop *l = &p->loop;
+	for (int i = 0; p->stage && i < p->stage->nsegments; i++) {
+		const plan_segment *s = &p->stage->segments[i];
+		r.pass[s->pass] += part_seconds(t, all, s->begin, s->end);
+	}
+	if (!p->stage)
+		r.pass[PASS_FORWARD] = part_seconds(t, all, l->begin, l->end);
+	r.once = part_seconds(t, all, 0, l->begin) +
+		 part_seconds(t, all, l->end, p->ninstrs);
+	arena_free(tmp);
+	return r;
+}

@@ -52,4 +52,14 @@ void lower_instants(instr_times *x, const plan *p, double *seconds,
 /* The run alone. */
 double lower_seconds(const plan *p, const topology *t);
 
+/* Seconds of the parts of the program of a stage of a pipeline: of each pass,
+ * in one of the larger turns, and of what is once per run.  Messages are not
+ * counted.  On a machine that communicates while it computes a part takes as
+ * long as the longer of both. */
+typedef struct lower_passes {
+	double pass[PASS_WEIGHT + 1], once;
+} lower_passes;
+
+lower_passes lower_pass_times(const plan *stage, const topology *t);
+
 #endif

@@ -331,3 +331,24 @@ plan_pipeline *lower_pipeline(arena *a, const stage_homes *h,
 	arena_free(x.tmp);
 	return ok ? x.p : NULL;
 }
+
+/* The stages share their kernels. */
+plan_pipeline *lower_completed_pipeline(arena *a, const plan_pipeline *p,
+					void (*codegen)(arena *a,
+							plan_kernel *k),
+					diag_sink *s)
+{
+	plan_pipeline *whole = ARENA_COPY(a, p, 1);
+	whole->stages = ARENA_ARRAY(a, plan, p->nstages);
+	for (int i = 0; i < p->nstages; i++) {
+		plan without = p->stages[i];
+		without.nkernels = i == 0 ? without.nkernels : 0;
+		const plan *of = lower_completed(a, &without, codegen, s);
+		if (!of)
+			return NULL;
+		whole->stages[i] = *of;
+		whole->stages[i].nkernels = p->stages[i].nkernels;
+		whole->stages[i].kernels = whole->stages[0].kernels;
+	}
+	return whole;
+}

@@ -25,4 +25,10 @@ plan_pipeline *lower_pipeline(arena *a, const stage_homes *h,
 			      const pipeline *schedule, const lower_options *o,
 			      diag_sink *s);
 
+/* As lower_completed(). */
+plan_pipeline *lower_completed_pipeline(arena *a, const plan_pipeline *p,
+					void (*codegen)(arena *a,
+							plan_kernel *k),
+					diag_sink *s);
+
 #endif

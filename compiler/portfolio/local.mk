@@ -6,6 +6,8 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/frontier.c %D%/frontier.h \
 	%D%/limits.c %D%/limits.h \
 	%D%/one_planner.c %D%/one_planner.h \
+	%D%/pipeline_layers.c %D%/pipeline_layers.h \
+	%D%/pipeline_plan.c %D%/pipeline_plan.h \
 	%D%/pins.c %D%/pins.h \
 	%D%/price_sweep.c %D%/price_sweep.h \
 	%D%/program_maker.c %D%/program_maker.h \

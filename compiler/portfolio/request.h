@@ -95,6 +95,9 @@ typedef struct plan_result {
 	const char *objective;	  /* of the search: bytes, time, memory */
 	bool proven; /* that no plan is better by it: docs/json.md */
 	const char *proof; /* among which plans; NULL: nothing is proven */
+	/* Of a plan of several stages, which has no `plan' and no `search' of
+	 * all of it, and of a refusal of one; NULL. */
+	const struct pipeline_result *pipeline;
 	int64_t batch; /* samples, where micro-batches were tried; else 0 */
 	VEC(plan_try) tried;
 } plan_result;

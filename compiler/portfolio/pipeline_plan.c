@@ -1,0 +1,283 @@
+#include "config.h"
+
+#include "compiler/portfolio/pipeline_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/portfolio/auto.h"
+#include "compiler/portfolio/one_planner.h"
+
+int *pipeline_even(arena *a, int devices, int nstages)
+{
+	int *n = ARENA_ARRAY(a, int, nstages);
+	for (int s = 0; s < nstages; s++)
+		n[s] = devices / nstages + (s < devices % nstages);
+	return n;
+}
+
+double pipeline_bandwidth(const topology *t, int k)
+{
+	int64_t span = 1;
+	for (int i = t->nlevels; i-- > 0;) {
+		span *= t->levels[i].size ? t->levels[i].size : k;
+		if (span >= k)
+			return t->levels[i].bandwidth;
+	}
+	return t->levels[0].bandwidth;
+}
+
+/* ---- the layouts of a stage -------------------------------------------- */
+
+static bool same_tensor(const tensor *x, const tensor *y)
+{
+	return x->kind == y->kind && x->output == y->output &&
+	       x->parameter == y->parameter && x->producer == y->producer &&
+	       x->next == y->next && x->batch == y->batch &&
+	       x->gradient_of == y->gradient_of &&
+	       x->type.type == y->type.type && x->type.ndim == y->type.ndim &&
+	       !memcmp(x->type.dims, y->type.dims,
+		       (size_t)x->type.ndim * sizeof(*x->type.dims));
+}
+
+/* Whether graphs, whose kernels are those of one graph, are equal but for
+ * names and elements. */
+static bool same_graph(const graph *x, const graph *y)
+{
+	const graph_turns *t = x->turns, *u = y->turns;
+	if (x->nnodes != y->nnodes || x->ntensors != y->ntensors ||
+	    x->loss != y->loss || x->learning_rate != y->learning_rate ||
+	    x->loss_scale != y->loss_scale)
+		return false;
+	for (tensor_id i = 0; i < x->ntensors; i++)
+		if (!same_tensor(&x->tensors[i], &y->tensors[i]) ||
+		    t->cut[i] != u->cut[i] || t->total[i] != u->total[i] ||
+		    t->partial[i] != u->partial[i])
+			return false;
+	for (node_id i = 0; i < x->nnodes; i++) {
+		const node *m = &x->nodes[i], *n = &y->nodes[i];
+		if (m->kernel != n->kernel || m->output != n->output ||
+		    m->forward != n->forward ||
+		    t->divided[i] != u->divided[i] ||
+		    t->sections[i] != u->sections[i] ||
+		    memcmp(m->inputs, n->inputs,
+			   (size_t)m->kernel->ninputs * sizeof(*m->inputs)))
+			return false;
+	}
+	return true;
+}
+
+/* NULL when errors were added. */
+static const search_result *plan_inside(const plan_request *how,
+					const graph *g, int k,
+					const char *inside)
+{
+	plan_request one = *how;
+	plan_result r;
+	const lower_options lower = { .algorithm = inside };
+	one.graph = g;
+	one.k = k;
+	one.algorithm = inside;
+	bool any = !strcmp(inside, PLAN_AUTO);
+	return (any ? plan_auto(&one, &lower, NULL, 0, &r)
+		    : plan_by_planner(&one, &lower, &r))
+		       ? r.search
+		       : NULL;
+}
+
+/* A stage before this one that has the same graph and devices; NULL. */
+static const pipeline_stage *equal_stage(const pipeline_result *r, int s,
+					 const graph *g, int devices)
+{
+	for (int i = 0; i < s; i++)
+		if (r->stages[i].devices == devices &&
+		    same_graph(r->stages[i].graph, g))
+			return &r->stages[i];
+	return NULL;
+}
+
+static bool plan_one_stage(const plan_request *how, const stage_homes *h, int s,
+		       const pipeline_cut *cut, const char *inside,
+		       pipeline_result *r)
+{
+	int *tensors = ARENA_ARRAY(how->arena, int, how->graph->ntensors);
+	graph *g = stage_graph(how->arena, h, s, tensors);
+	pipeline_stage *x = &r->stages[s];
+	const pipeline_stage *same = equal_stage(r, s, g, cut->devices[s]);
+	x->devices = cut->devices[s];
+	x->graph = g;
+	x->search = same ? same->search
+			 : plan_inside(how, g, cut->devices[s], inside);
+	if (x->search && x->search->error) {
+		r->refused = arena_printf(how->arena, "stage %d: %s", s,
+					  x->search->error);
+		r->absent = x->search->absent;
+	}
+	return x->search != NULL;
+}
+
+/* ---- figures ----------------------------------------------------------- */
+
+/* A step by the schedule's formula. */
+static double step_seconds(const pipeline_result *r, int nstages, int turns)
+{
+	double sum = 0, longest = 0, once = 0;
+	for (int s = 0; s < nstages; s++) {
+		const lower_passes *x = &r->stages[s].seconds;
+		double own = 0;
+		for (int i = 0; i <= PASS_WEIGHT; i++)
+			own += x->pass[i];
+		sum += own;
+		longest = fmax(longest, own);
+		once = fmax(once, x->once);
+	}
+	return sum + (turns - 1) * longest + once;
+}
+
+/* The last node of the forward pass of layers before `end'. */
+static const char *last_node(const pipeline_layers *l, int end)
+{
+	node_id n = end < l->n ? l->first[end] : l->g->nnodes;
+	while (l->layer[--n] != end - 1)
+		;
+	return l->g->nodes[n].name;
+}
+
+static void set_figures(const plan_request *how, const pipeline_layers *l,
+			const pipeline_cut *cut, pipeline_result *r)
+{
+	for (int s = 0; s < cut->nstages; s++) {
+		const plan *p = &r->plan->stages[s];
+		pipeline_stage *x = &r->stages[s];
+		int last = (cut->chunks - 1) * cut->nstages + s;
+		for (int q = s; q <= last; q += cut->nstages)
+			x->nlayers += cut->first[q + 1] - cut->first[q];
+		x->first_node = l->g->nodes[l->first[cut->first[s]]].name;
+		x->last_node = last_node(l, cut->first[last + 1]);
+		x->seconds = lower_pass_times(p, how->topology);
+		if (p->arena_bytes > r->peak_bytes)
+			r->peak_bytes = p->arena_bytes;
+	}
+	r->seconds = step_seconds(r, cut->nstages, how->graph->turns->turns);
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+/* Nanoseconds of the passes of the parts, by the layers' times on one device,
+ * for the lists of zero bubble. */
+static pipeline schedule_of(const plan_request *how, const pipeline_layers *l,
+			    const pipeline_cut *cut)
+{
+	int n = cut->nstages * cut->chunks;
+	int64_t *ns[2] = { ARENA_ARRAY(how->arena, int64_t, n),
+			   ARENA_ARRAY(how->arena, int64_t, n) };
+	for (int q = 0; q < n; q++) {
+		double seconds[2] = { 0 };
+		for (int i = cut->first[q]; i < cut->first[q + 1]; i++) {
+			seconds[0] += l->forward[i];
+			seconds[1] += l->backward[i] / 2;
+		}
+		for (int i = 0; i < 2; i++)
+			ns[i][q] = (int64_t)fmin(
+				1e9 * seconds[i] /
+					cut->devices[q % cut->nstages], 0x1p40);
+	}
+	return (pipeline){ cut->kind, cut->nstages, cut->chunks,
+			   how->graph->turns->turns, ns[0], ns[1], ns[1],
+			   NULL };
+}
+
+static lower_stage *layouts_of(arena *a, const pipeline_result *r, int n)
+{
+	lower_stage *all = ARENA_ARRAY(a, lower_stage, n);
+	for (int s = 0; s < n; s++)
+		all[s] = (lower_stage){ r->stages[s].graph,
+					r->stages[s].search->assignment };
+	return all;
+}
+
+bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
+		   const pipeline_cut *cut, const char *inside,
+		   pipeline_result *r)
+{
+	arena *a = how->arena;
+	const lower_options o = { .algorithm = how->algorithm,
+				  .separate = how->separate,
+				  .memory = how->memory };
+	stage_division *d = ARENA_NEW(a, stage_division);
+	stage_homes *h = ARENA_NEW(a, stage_homes);
+	const pipeline order = schedule_of(how, l, cut);
+	*d = pipeline_layers_divide(a, l, cut->nstages, cut->chunks,
+				    cut->first);
+	*r = (pipeline_result){ .refused = stage_division_refused(a, l->g, d) };
+	if (!r->refused)
+		r->refused = pipeline_refused(a, &order);
+	if (r->refused)
+		return true;
+	*h = stage_homes_of(a, l->g, d);
+	r->stages = ARENA_ARRAY(a, pipeline_stage, cut->nstages);
+	for (int s = 0; s < cut->nstages && !r->refused; s++)
+		if (!plan_one_stage(how, h, s, cut, inside, r))
+			return false;
+	if (r->refused)
+		return true;
+	r->plan = lower_pipeline(a, h, layouts_of(a, r, cut->nstages),
+				 &order, &o, how->sink);
+	if (!r->plan)
+		return false;
+	set_figures(how, l, cut, r);
+	return true;
+}
+
+/* ---- balance ----------------------------------------------------------- */
+
+/* Why there are no such stages, in words; NULL. */
+static const char *refused_stages(const plan_request *how,
+				  const pipeline_layers *l, int nstages,
+				  int chunks)
+{
+	bool few = nstages > how->k;
+	int n = few ? how->k : l->n, parts = few ? nstages : nstages * chunks;
+	if (n >= parts)
+		return NULL;
+	return arena_printf(how->arena, "%d %s%s cannot make %d %s", n,
+			    few ? "device" : "layer", n == 1 ? "" : "s",
+			    parts, chunks > 1 && !few ? "chunks" : "stages");
+}
+
+static const char *refused_meshes(const plan_request *how, const int *devices,
+				  int nstages)
+{
+	mesh m;
+	for (int s = 0; s < nstages; s++)
+		if (!topology_mesh(how->topology, devices[s], &m))
+			return arena_printf(how->arena, "%d devices of a stage "
+					    "do not fit '%s'", devices[s],
+					    how->topology->name);
+	return NULL;
+}
+
+bool pipeline_balanced(const plan_request *how, const pipeline_layers *l,
+		       int nstages, pipeline_schedule kind, int chunks,
+		       const char *inside, pipeline_result *r)
+{
+	arena *a = how->arena;
+	int n = nstages * chunks;
+	int *devices = pipeline_even(a, how->k, nstages);
+	*r = (pipeline_result){
+		.refused = refused_stages(how, l, nstages, chunks)
+	};
+	if (!r->refused)
+		r->refused = refused_meshes(how, devices, nstages);
+	if (r->refused)
+		return true;
+	int *first = ARENA_ARRAY(a, int, n + 1);
+	double *speed = ARENA_ARRAY(a, double, n);
+	for (int q = 0; q < n; q++)
+		speed[q] = devices[q % nstages];
+	pipeline_layers_balance(l, n, speed,
+				pipeline_bandwidth(how->topology, how->k),
+				first);
+	const pipeline_cut cut = { nstages, chunks, kind, first, devices };
+	return pipeline_plan(how, l, &cut, inside, r);
+}

@@ -1,0 +1,21 @@
+/* Plans of several stages: their options, the search, and the result as JSON
+ * and as text. */
+#ifndef TDL_LIBTDL_PLAN_STAGES_H
+#define TDL_LIBTDL_PLAN_STAGES_H
+
+#include "base/json.h"
+#include "libtdl/plan_search.h"
+
+/* Reads --stages and the options that go with it; if they do not go together,
+ * false after a message. */
+bool plan_stages_agree(job *d, plan_options *o);
+
+/* plan_search() with --stages. */
+cli_status plan_stages_search(job *d, const plan_request *how,
+			      const plan_options *o, plan_result *r,
+			      bool *made);
+
+json_t *plan_stages_json(const plan_result *r);
+void plan_stages_text(FILE *to, arena *a, const plan_result *r);
+
+#endif

@@ -1,0 +1,24 @@
+# Plans of several stages, of version 4.
+status() { "$@" || echo "-> $?"; }
+plan() { status tdlc plan micro_batches.tdl --model small -D batch=4 --train "$@"; }
+plan -k 4 --stages 2 --micro-batches 2 -o "$tmp/a.plan"
+grep -E '"(version|schedule)"' "$tmp/a.plan"
+plan -k 2 --stages 2 --micro-batches 4 --schedule gpipe --json | grep -vE 'predicted|seconds'
+plan -k 3 --stages 2 --micro-batches auto --inside data-parallel | sed -n '/micro/p;/stage /,$p'
+# What does not fit, and what would.
+plan -k 2 --stages 2 --micro-batches 1 --memory 400 -o "$tmp/none.plan"
+[ ! -e "$tmp/none.plan" ] || echo "it was written"
+plan -k 8 --stages 8 --micro-batches 1
+plan -k 2 --stages 3 --micro-batches 1
+# Options.
+plan -k 2 --stages 2
+plan -k 2 --stages none --micro-batches 1
+plan -k 2 --stages 0 --micro-batches 1
+plan -k 2 --stages 1 --micro-batches 2 --schedule zb | sed -n "/micro/,/stages/p"
+plan -k 2 --stages 2 --micro-batches 2 --schedule interleaved:2 | sed -n "/micro/,/stages/p"
+plan -k 2 --stages 2 --micro-batches 1 --schedule backwards
+plan -k 2 --stages 2 --micro-batches 1 --inside out
+plan -k 2 --schedule gpipe
+plan -k 2 --inside tofu
+plan -k 2 --stages 2 --micro-batches 1 --frontier
+plan -k 2 --stages 2 --micro-batches 1 --pin 'w1=replicated'
