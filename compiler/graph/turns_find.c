@@ -553,6 +553,7 @@ static bool place_all(finder *f)
 	return have_means(f);
 }
 
+/* The samples of one turn alone are all. */
 bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
 		bool statistics, turns_own *own, diag_sink *s)
 {
@@ -561,7 +562,8 @@ bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
 	if (apart.turns == 1)
 		apart.turns = 2;
 	finder f = { .tmp = arena_new(), .g = g, .t = &apart,
-		     .batch = by_input, .statistics = statistics };
+		     .batch = by_input,
+		     .statistics = statistics || to->turns == 1 };
 	f.whole = ARENA_ARRAY(f.tmp, bool, g->ntensors);
 	f.own.partial = ARENA_ARRAY(a, bool, g->ntensors);
 	f.own.derived = ARENA_ARRAY(a, bool, g->ntensors);

@@ -180,7 +180,65 @@ static void note_lowest(void *to, int buffer)
 		l->by[buffer] = l->key;
 }
 
-/* By instruction; what updates a state comes last. */
+/* The greatest keys so far of what writes each buffer, and of what reads it. */
+typedef struct key_bounds {
+	int *written, *read;
+	int key;
+} key_bounds;
+
+static void raise_by_input(void *to, int buffer)
+{
+	key_bounds *k = to;
+	if (k->written[buffer] > k->key)
+		k->key = k->written[buffer];
+}
+
+static void note_key(void *to, int buffer)
+{
+	key_bounds *k = to;
+	if (k->key > k->read[buffer])
+		k->read[buffer] = k->key;
+}
+
+/* By buffer of a next value: the state's, whose place it may have; else -1. */
+static int *find_old_values(stager *x)
+{
+	const plan *p = x->p;
+	int *old = ARENA_ARRAY(x->tmp, int, p->nbuffers);
+	for (int b = 0; b < p->nbuffers; b++)
+		old[b] = -1;
+	for (int t = 0; t < p->ntensors; t++) {
+		const plan_tensor *of = &p->tensors[t];
+		if (of->role == PLAN_STATE && of->next >= 0)
+			old[p->tensors[of->next].buffer] = of->buffer;
+	}
+	return old;
+}
+
+/* Raises keys of a section so that nothing comes before what it reads, and no
+ * next value before what reads the old one, as in the program now. */
+static void raise_keys(stager *x, int begin, int end, int *keys)
+{
+	const plan *p = x->p;
+	const int *old = find_old_values(x);
+	key_bounds k = { ARENA_ARRAY(x->tmp, int, p->nbuffers),
+			 ARENA_ARRAY(x->tmp, int, p->nbuffers), 0 };
+	for (int i = begin; i < end; i++) {
+		const plan_instr *in = &p->program[i];
+		k.key = keys[i];
+		plan_reads(p, in, raise_by_input, &k);
+		if (old[in->to] >= 0 && k.read[old[in->to]] > k.key)
+			k.key = k.read[old[in->to]];
+		if (k.read[in->to] > k.key)
+			k.key = k.read[in->to];
+		keys[i] = k.key;
+		plan_reads(p, in, note_key, &k);
+		if (k.key > k.written[in->to])
+			k.written[in->to] = k.key;
+	}
+}
+
+/* By instruction. */
 static int *find_keys(stager *x)
 {
 	const plan *p = x->p;
@@ -202,6 +260,8 @@ static int *find_keys(stager *x)
 		l.key = keys[i];
 		plan_reads(p, in, note_lowest, &l);
 	}
+	raise_keys(x, 0, p->loop.begin, keys);
+	raise_keys(x, p->loop.end, p->ninstrs, keys);
 	return keys;
 }
 

@@ -1,0 +1,65 @@
+/* Tests: compiler/lower */
+/* Real networks in stages, by every schedule: they are accepted, and run
+ * without data. */
+#include "config.h"
+
+#include <check.h>
+
+#include "tests/unit/model_pipeline.h"
+#include "tests/unit/pipeline_judge.h"
+#include "tests/unit/suite.h"
+
+static const pipeline_schedule kinds[] = { SCHEDULE_GPIPE, SCHEDULE_1F1B,
+					   SCHEDULE_INTERLEAVED, SCHEDULE_ZB };
+
+/* Of the buffers that have slots one at random with one less is one too few. */
+static void check_slots(arena *a, const plan_pipeline *p, rng *r)
+{
+	plan *of = &p->stages[rng_below(r, p->nstages)];
+	int b = rng_below(r, of->nbuffers), n = of->nbuffers;
+	diag_sink *s = diag_sink_new(a);
+	while (n-- > 0 && of->buffers[b].slots == 0)
+		b = (b + 1) % of->nbuffers;
+	ck_assert_int_gt(of->buffers[b].slots, 0);
+	of->buffers[b].slots--;
+	ck_assert(!pipeline_check(p, s, "x.plan"));
+	of->buffers[b].slots++;
+	ck_assert(pipeline_check(p, diag_sink_new(a), "x.plan"));
+}
+
+static void check(const model_case *c, pipeline_schedule kind, int nstages,
+		  rng *r)
+{
+	arena *a = arena_new();
+	graph *g = model_in_turns(a, c, 1 << rng_below(r, 4));
+	int chunks = kind == SCHEDULE_INTERLEAVED ? 2 : 1;
+	stage_division d = model_division(a, g, nstages, chunks);
+	plan_pipeline *p = model_pipeline(a, g, &d, kind,
+					  rng_below(r, 2) ? r : NULL);
+	const char *why = pipeline_judge(a, p, r);
+	ck_assert_msg(!why, "%s: %s", c->file, why);
+	for (int i = 0; i < 3; i++)
+		check_slots(a, p, r);
+	arena_free(a);
+}
+
+START_TEST(models)
+{
+	for (int i = 0; model_cases[i].file; i++)
+		for (int k = 0; k < 4; k++) {
+			rng r = rng_new((uint64_t)(4 * i + k));
+			if (sampled(4 * i + k))
+				check(&model_cases[i], kinds[k], 2 + i % 4, &r);
+		}
+}
+END_TEST
+
+Suite *suite(void)
+{
+	Suite *s = suite_create("model_pipeline");
+	TCase *t = tcase_create("model_pipeline");
+	tcase_set_timeout(t, 240);
+	tcase_add_test(t, models);
+	suite_add_tcase(s, t);
+	return s;
+}
