@@ -151,6 +151,12 @@ bool expand_constant(context *cx, const ast_expr *e, int64_t *r);
 
 /* ---- type.c: element types ----------------------------------------------- */
 
+/* The value v of the alternative x or y that a condition which is known when
+ * planning leaves, in the type that both have in common: a constant becomes a
+ * number of it, or a fraction where the other alternative is one. */
+val expand_chosen(context *cx, const ast_expr *x, const ast_expr *y, val v,
+		  range at);
+
 /* The type of an expression for these arguments, by the rules of
  * dsl/element_type.h.  One of constants alone has the type of the numbers
  * around it, or else the one that tensors without a type share, or else i64 or

@@ -185,7 +185,8 @@ static val choose(context *cx, const ast_expr *c, const ast_expr *x,
 {
 	val vc = condition(cx, c);
 	if (vc.kind == VAL_BOOL)
-		return expand_scalar(cx, vc.i ? x : y);
+		return expand_chosen(cx, x, y, expand_scalar(cx, vc.i ? x : y),
+				     (vc.i ? x : y)->at);
 	kexpr *cond = expand_as(cx, vc, DT_BOOL, c->at);
 	if (cx->failed)
 		return val_bad;

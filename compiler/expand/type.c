@@ -115,6 +115,22 @@ dtype expand_operand_type(const context *cx, ast_expr *const *e, int n,
 	return default_type(cx, floats);
 }
 
+val expand_chosen(context *cx, const ast_expr *x, const ast_expr *y, val v,
+		  range at)
+{
+	if (v.kind != VAL_INT && v.kind != VAL_FLOAT)
+		return v;
+	etype_scope s = scope_of(cx);
+	ast_expr *both[] = { (ast_expr *)x, (ast_expr *)y };
+	etype t = etype_of_operands(&s, both, 2);
+	if (t.kind == TY_FLOAT && v.kind == VAL_INT)
+		return val_float((double)v.i);
+	if (t.kind != TY_EXACT || t.exact == DT_BOOL)
+		return v;
+	kexpr *e = expand_as(cx, v, t.exact, at);
+	return cx->failed ? val_bad : val_expr(e);
+}
+
 dtype expand_type(const context *cx, const ast_expr *e)
 {
 	return expand_operand_type(cx, (ast_expr *[]){ (ast_expr *)e }, 1,

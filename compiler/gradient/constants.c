@@ -89,6 +89,44 @@ ast_expr *grad_still_typed(grad_op *g, ast_expr *body, const ast_expr *before)
 	return lost ? grad_cast(g, body, type) : body;
 }
 
+bool grad_absorbs_zero(const ast_expr *e)
+{
+	return (e->kind == AST_UNARY && e->op == OP_NEG) ||
+	       (e->kind == AST_BINARY &&
+		(e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL));
+}
+
+/* Whether e has a type and x, which it was simplified to, has none. */
+static bool has_lost_type(const grad_op *g, const ast_expr *x,
+			  const ast_expr *e)
+{
+	return !grad_has_type(g, x) && grad_has_type(g, e) &&
+	       !etype_is_bool(grad_type(g, e));
+}
+
+/* A 0 of a derivative needs no type: it is left out, or is what is added to.
+ * One of the operator keeps it. */
+ast_expr *grad_chosen(void *arg, ast_expr *x, const ast_expr *other)
+{
+	grad_op *g = arg;
+	if (g->complete && tree_is_zero(x))
+		return x;
+	if (has_lost_type(g, x, other))
+		return grad_cast(g, x, grad_type(g, other));
+	return tree_like_fraction(&g->t, x, other);
+}
+
+/* Of whole numbers i64 is lost without loss. */
+ast_expr *grad_typed_number(grad_op *g, ast_expr *x, const ast_expr *e)
+{
+	bool arithmetic = e->kind == AST_UNARY || e->kind == AST_BINARY ||
+			  (e->kind == AST_CALL && !ast_reducer(e));
+	if (!arithmetic || !has_lost_type(g, x, e) ||
+	    etype_is(grad_type(g, e), DT_I64))
+		return x;
+	return grad_cast(g, x, grad_type(g, e));
+}
+
 /* inf or -inf */
 static bool is_infinity(const ast_expr *e)
 {
@@ -102,18 +140,6 @@ ast_expr *grad_typed_infinity(grad_op *g, const ast_expr *e, etype type)
 	if (!is_infinity(e) || !is_of_integers(type))
 		return NULL;
 	return grad_cast(g, tree_map(&g->t, e, NULL, NULL), type);
-}
-
-/* That of a constant, which is i64 or f32 there, is the same everywhere. */
-ast_expr *grad_typed_argument(grad_op *g, const ast_expr *before, ast_expr *e)
-{
-	builtin_rule rule = rule_of(e);
-	if ((rule == RULE_CAST || rule == RULE_BITCAST) &&
-	    rule_of(before) == rule && /* no choice that is decided */
-	    !grad_has_type(g, e->args[0]) && grad_has_type(g, before->args[0]))
-		e->args[0] = grad_cast(g, e->args[0],
-				       grad_type(g, before->args[0]));
-	return e;
 }
 
 ast_expr *grad_typed_reduction(grad_op *g, ast_expr *e, etype type)

@@ -482,6 +482,8 @@ static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input)
 			.modules = m,
 			.input = input,
 			.arena = a};
+	d.g.t.chosen = grad_chosen;
+	d.g.t.arg = &d.g;
 	grad_stages(&d.g);
 	if (!d.g.because)
 		find_wanted(&d);

@@ -15,6 +15,7 @@ noinst_LIBRARIES += %D%/libgradient.a
 	%D%/tree.c %D%/tree.h \
 	%D%/tree_arithmetic.c \
 	%D%/tree_condition.c \
+	%D%/tree_constant.c \
 	%D%/tree_map.c \
 	%D%/tree_node.h \
 	%D%/type.c \

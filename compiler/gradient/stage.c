@@ -174,6 +174,7 @@ typedef struct scope {
 	grad_op *g;
 	ast_expr *const *dims; /* of the result whose lambda it is, NULL */
 	etype type;	       /* that constants have here */
+	const ast_expr *in;    /* the expression whose operand this is */
 	VEC(const char *) names;
 } scope;
 
@@ -230,9 +231,19 @@ static ast_expr *unhidden_lambda(scope *s, const ast_expr *e)
 	for (int i = 0; i < e->nvars; i++)
 		if (!vars[i].pack)
 			vec_push(g->t.a, &s->names, vars[i].name);
+	s->in = NULL;
 	ast_expr *own = grad_still_typed(g, unhidden(s, body), body);
 	s->names.n = before;
 	return tree_lambda(&g->t, e->nvars, vars, own);
+}
+
+/* The value of a constant, which may decide a condition; NULL for none. */
+static ast_expr *value_of_constant(const grad_op *g, const ast_expr *e)
+{
+	for (int i = 0; e->kind == AST_NAME && i < g->constants.n; i++)
+		if (g->constants.at[i].symbol == e->symbol)
+			return g->constants.at[i].value;
+	return NULL;
 }
 
 /* The expression with another name for each variable that hides a name, with
@@ -242,16 +253,22 @@ static ast_expr *unhidden(void *arg, const ast_expr *e)
 {
 	scope *s = arg;
 	etype around = s->type;
-	if (e->kind == AST_LAMBDA)
-		return unhidden_lambda(s, e);
-	ast_expr *x = grad_typed_infinity(s->g, e, around);
+	ast_expr *x = value_of_constant(s->g, e);
 	if (x)
 		return x;
+	if (e->kind == AST_LAMBDA)
+		return unhidden_lambda(s, e);
+	x = grad_typed_infinity(s->g, e, around);
+	if (x)
+		return x;
+	const ast_expr *in = s->in;
 	s->type = grad_operands_type(s->g, e, around);
-	x = grad_typed_argument(s->g, e, indexed(s, e));
-	x = grad_typed_reduction(s->g, x, s->type);
+	s->in = e;
+	x = grad_typed_reduction(s->g, indexed(s, e), s->type);
 	s->type = around;
-	return x;
+	s->in = in;
+	return in && !(grad_absorbs_zero(in) && tree_is_zero(x))
+		       ? grad_typed_number(s->g, x, e) : x;
 }
 
 /* e with constants in place of their names. */
@@ -460,4 +477,5 @@ void grad_stages(grad_op *g)
 		add_lambda(g, g->tensors.at[g->results[i]].symbol,
 			   op->bodies[i], &op->results[i]);
 	}
+	g->complete = true;
 }

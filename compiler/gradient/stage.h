@@ -60,6 +60,7 @@ typedef struct grad_op {
 					     number; NULL: not yet */
 	const bool *varying; /* by tensor: it follows from a parameter of
 				floats */
+	bool complete; /* all of the operator is in the stages */
 	const char *because; /* why it has no stages; NULL where it has */
 } grad_op;
 
@@ -101,12 +102,18 @@ ast_expr *grad_still_typed(grad_op *g, ast_expr *body, const ast_expr *before);
 /* inf or -inf as a number of an integer type; NULL where e is none. */
 ast_expr *grad_typed_infinity(grad_op *g, const ast_expr *e, etype type);
 
-/* e; a conversion, `before' simplified, of an argument that lost its type by
- * that. */
-ast_expr *grad_typed_argument(grad_op *g, const ast_expr *before, ast_expr *e);
+/* Whether e is a sum or product, in which a 0 does without its type. */
+bool grad_absorbs_zero(const ast_expr *e);
+
+/* x, which e was simplified to, with the type that it may have lost by that. */
+ast_expr *grad_typed_number(grad_op *g, ast_expr *x, const ast_expr *e);
 
 /* e; a reduction of constants as one of numbers of the type. */
 ast_expr *grad_typed_reduction(grad_op *g, ast_expr *e, etype type);
+
+/* A decided choice's alternative x as a value of the type that it has in common
+ * with the other: trees.chosen. */
+ast_expr *grad_chosen(void *arg, ast_expr *x, const ast_expr *other);
 
 /* Whether it has one: it is no constant, which takes that of what it meets. */
 bool grad_has_type(const grad_op *g, const ast_expr *e);

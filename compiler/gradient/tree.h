@@ -4,8 +4,8 @@
  * stand where they are needed and nowhere else.  Trees may share nodes and are
  * not modified once made.  Everything lives in the arena.
  *
- * tree.c has nodes, tree_arithmetic.c and tree_condition.c what simplifies
- * them, tree_map.c what changes them. */
+ * tree.c has nodes, tree_arithmetic.c, tree_constant.c and tree_condition.c
+ * what simplifies them, tree_map.c what changes them. */
 #ifndef TDL_COMPILER_GRADIENT_TREE_H
 #define TDL_COMPILER_GRADIENT_TREE_H
 
@@ -17,6 +17,10 @@ typedef struct trees {
 	arena *a;
 	interner *names;
 	const ast_op *op; /* it owns the expressions; types of attributes */
+	/* The alternative of a decided condition, as what it is without the
+	 * other one, which may have had a type where x has none; NULL: x. */
+	ast_expr *(*chosen)(void *arg, ast_expr *x, const ast_expr *other);
+	void *arg;
 } trees;
 
 /* ---- making ------------------------------------------------------------ */
@@ -46,6 +50,10 @@ ast_expr *tree_add(trees *t, ast_expr *x, ast_expr *y);
 ast_expr *tree_sub(trees *t, ast_expr *x, ast_expr *y);
 ast_expr *tree_mul(trees *t, ast_expr *x, ast_expr *y);
 ast_expr *tree_div(trees *t, ast_expr *x, ast_expr *y);
+
+/* x, as a fraction where it is made of whole numbers alone and the other of
+ * constants with a fraction: what is computed of the two is one. */
+ast_expr *tree_like_fraction(trees *t, ast_expr *x, const ast_expr *other);
 
 /* Any other operator.  Known conditions are decided, and equal terms on both
  * sides of a comparison of whole numbers are cancelled.  Comparisons of floats

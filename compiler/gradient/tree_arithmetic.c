@@ -156,7 +156,7 @@ static ast_expr *sum(trees *t, ast_expr *x, ast_expr *y, double sign)
 	return subtract(t, tree_sum_of(t, &terms, 1), &terms);
 }
 
-ast_expr *tree_add(trees *t, ast_expr *x, ast_expr *y)
+static ast_expr *simple_sum(trees *t, ast_expr *x, ast_expr *y)
 {
 	/* if c then a else 0, and if not c then b else 0 */
 	if (x->kind == AST_IF && y->kind == AST_IF &&
@@ -168,7 +168,7 @@ ast_expr *tree_add(trees *t, ast_expr *x, ast_expr *y)
 	return tree_is_zero(y) ? x : sum(t, x, y, 1);
 }
 
-ast_expr *tree_sub(trees *t, ast_expr *x, ast_expr *y)
+static ast_expr *simple_difference(trees *t, ast_expr *x, ast_expr *y)
 {
 	if (tree_is_zero(x))
 		return tree_neg(t, y);
@@ -177,7 +177,7 @@ ast_expr *tree_sub(trees *t, ast_expr *x, ast_expr *y)
 
 /* ---- products ---------------------------------------------------------- */
 
-ast_expr *tree_mul(trees *t, ast_expr *x, ast_expr *y)
+static ast_expr *simple_product(trees *t, ast_expr *x, ast_expr *y)
 {
 	if (tree_is_zero(x) || tree_is_zero(y))
 		return tree_int(t, 0);
@@ -212,4 +212,21 @@ ast_expr *tree_div(trees *t, ast_expr *x, ast_expr *y)
 	if (is_op(y, OP_NEG))
 		return tree_neg(t, tree_div(t, x, y->args[0]));
 	return tree_plain(t, OP_DIV, x, y);
+}
+
+/* ---- all ---------------------------------------------------------------- */
+
+ast_expr *tree_add(trees *t, ast_expr *x, ast_expr *y)
+{
+	return tree_as_before(t, simple_sum(t, x, y), x, y);
+}
+
+ast_expr *tree_sub(trees *t, ast_expr *x, ast_expr *y)
+{
+	return tree_as_before(t, simple_difference(t, x, y), x, y);
+}
+
+ast_expr *tree_mul(trees *t, ast_expr *x, ast_expr *y)
+{
+	return tree_as_before(t, simple_product(t, x, y), x, y);
 }

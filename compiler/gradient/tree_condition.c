@@ -142,12 +142,19 @@ ast_expr *tree_not(trees *t, ast_expr *x)
 	return e;
 }
 
+static ast_expr *chosen(trees *t, ast_expr *x, const ast_expr *other)
+{
+	return t->chosen ? t->chosen(t->arg, x, other) : x;
+}
+
 ast_expr *tree_if(trees *t, ast_expr *c, ast_expr *x, ast_expr *y)
 {
-	if (is_bool(c, true) || ast_same(x, y))
+	if (ast_same(x, y))
 		return x;
+	if (is_bool(c, true))
+		return chosen(t, x, y);
 	if (is_bool(c, false))
-		return y;
+		return chosen(t, y, x);
 	/* if c then (if d then x else y) else y */
 	if (x->kind == AST_IF && ast_same(x->args[2], y))
 		return tree_if(t, both(t, c, x->args[0]), x->args[1], y);

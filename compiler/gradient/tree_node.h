@@ -29,6 +29,11 @@ ast_expr *tree_sum_of(trees *t, const tree_terms *terms, int sign);
  * sizes, attributes and positions. */
 bool tree_is_whole(const trees *t, const ast_expr *e);
 
+/* r, which an operation on x and y was simplified to, as a fraction where that
+ * is one, all being constants. */
+ast_expr *tree_as_before(trees *t, ast_expr *r, const ast_expr *x,
+			 const ast_expr *y);
+
 static inline bool is_op(const ast_expr *e, ast_operator op)
 {
 	return (e->kind == AST_BINARY || e->kind == AST_UNARY) && e->op == op;

@@ -152,10 +152,17 @@ ast_expr *grad_cast(grad_op *g, ast_expr *e, etype type)
 
 /* ---- division by 0 ------------------------------------------------------ */
 
+/* 0, or 0 of a type. */
+static bool is_none(const ast_expr *e)
+{
+	const builtin *f = e->kind == AST_CALL ? e->calls.function : NULL;
+	return tree_is_int(f && f->rule == RULE_CAST ? e->args[0] : e, 0);
+}
+
 static bool is_divided_by_none(const grad_op *g, const ast_expr *e)
 {
 	return e->kind == AST_BINARY && (e->op == OP_DIV || e->op == OP_MOD) &&
-	       tree_is_int(e->args[1], 0) &&
+	       is_none(e->args[1]) &&
 	       !etype_may_be_float(grad_type(g, e));
 }
 

@@ -58,7 +58,6 @@ typedef struct frame {
 	dtype shared; /* of the tensors without a type, DT_NONE if none */
 	dtype want;   /* of the expression at hand, DT_NONE for none */
 	dtype around; /* the last number's type that `want' was */
-	bool undecided; /* choices have the type of either alternative */
 } frame;
 
 /* ---- scope.c -------------------------------------------------- */
@@ -100,9 +99,6 @@ void ref_declared_dims(frame *f, const ast_tensor *t, ref_tensor *to);
 
 /* The type of an expression's value; DT_NONE for what is made of constants. */
 dtype ref_type_of(frame *f, const ast_expr *e);
-/* The same of the elements of a tensor, whose type is the same whatever the
- * attributes choose. */
-dtype ref_type_of_elements(frame *f, const ast_expr *e);
 /* The type that the second argument of cast(), bitcast() or saturate()
  * names. */
 dtype ref_type_named(frame *f, const ast_expr *e);
@@ -115,6 +111,8 @@ dtype ref_open_type(frame *f, ast_expr *const *e, int n);
 /* The alternative that a condition of constants leaves; NULL where the
  * condition is none. */
 const ast_expr *ref_chosen(frame *f, ast_expr *const args[3]);
+/* The value of that alternative in the type that both have in common. */
+ref_number ref_chosen_value(frame *f, ast_expr *const args[3], ref_number x);
 /* The opaque function that is called; NULL. */
 const ast_opaque *ref_opaque_of(const frame *f, const ast_expr *e);
 

@@ -114,7 +114,7 @@ static ref_number choice(frame *f, const ast_expr *e, ast_expr *const args[3])
 {
 	const ast_expr *only = ref_chosen(f, args);
 	if (only)
-		return ref_eval(f, only);
+		return ref_chosen_value(f, args, ref_eval(f, only));
 	ref_number c = ref_eval_typed(f, args[0], DT_BOOL);
 	dtype t = operand_type(f, (ast_expr *[]){ (ast_expr *)e }, 1,
 			       f->want == DT_NONE);
@@ -466,7 +466,7 @@ static ref_tensor *tensor_of(frame *f, const ast_expr *lambda,
 	t->ndim = n;
 	for (int d = 0; d < n; d++)
 		t->dims[d] = axes[d].extent;
-	t->type = type != DT_NONE ? type : ref_type_of_elements(f, body);
+	t->type = type != DT_NONE ? type : ref_type_of(f, body);
 	if (t->type == DT_NONE)
 		t->type = ref_open_type(f, lambda->args, 1);
 	bool reduces = body->kind == AST_CALL &&

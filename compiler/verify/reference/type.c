@@ -56,6 +56,12 @@ static bool is_arithmetic(const char *name)
 		b->rule == RULE_INTEGER);
 }
 
+/* Whether a constant of this type stays one: it is no number of a type. */
+static bool is_open(dtype t)
+{
+	return t == DT_NONE || t == DT_BOOL;
+}
+
 /* Whether e is made of literals, sizes and attributes alone. */
 bool ref_is_constant(frame *f, const ast_expr *e)
 {
@@ -76,6 +82,7 @@ bool ref_is_constant(frame *f, const ast_expr *e)
 		return n && n->means == MEANS_ATTR;
 	case AST_IF:
 		return ref_chosen(f, e->args) &&
+		       is_open(either(f, e->args[1], e->args[2])) &&
 		       ref_is_constant(f, ref_chosen(f, e->args));
 	case AST_CALL:
 		if (!strcmp(e->name, "len") || !strcmp(e->name, "size"))
@@ -107,12 +114,6 @@ const ast_expr *ref_chosen(frame *f, ast_expr *const args[3])
 	if (!ref_is_constant(f, args[0]))
 		return NULL;
 	return args[ref_eval(f, args[0]).i ? 1 : 2];
-}
-
-static dtype type_of_choice(frame *f, ast_expr *const args[3])
-{
-	const ast_expr *only = f->undecided ? NULL : ref_chosen(f, args);
-	return only ? ref_type_of(f, only) : either(f, args[1], args[2]);
 }
 
 /* A lambda's variables are in scope in its body. */
@@ -170,7 +171,7 @@ static dtype type_of_call(frame *f, const ast_expr *e)
 	case RULE_TEST:
 		return DT_BOOL;
 	case RULE_SELECT:
-		return type_of_choice(f, e->args);
+		return either(f, e->args[1], e->args[2]);
 	case RULE_POSITION:
 		return DT_I64;
 	case RULE_LENGTH:
@@ -239,6 +240,21 @@ static bool is_fractional(frame *f, const ast_expr *e)
 	return false;
 }
 
+ref_number ref_chosen_value(frame *f, ast_expr *const args[3], ref_number x)
+{
+	dtype t = either(f, args[1], args[2]);
+	if (x.type != DT_NONE || x.text)
+		return x;
+	if (!is_open(t))
+		return ref_meet(x, t);
+	dtype around = f->around;
+	f->around = DT_I64; /* infinity is no fraction */
+	bool fraction = is_fractional(f, args[1]) || is_fractional(f, args[2]);
+	f->around = around;
+	return fraction && !x.fraction && !x.doubt ? ref_fraction((double)x.i)
+						   : x;
+}
+
 dtype ref_open_type(frame *f, ast_expr *const *e, int n)
 {
 	dtype t = f->around != DT_NONE ? f->around
@@ -272,18 +288,10 @@ dtype ref_type_of(frame *f, const ast_expr *e)
 			return DT_BOOL;
 		return either(f, e->args[0], e->args[1]);
 	case AST_IF:
-		return type_of_choice(f, e->args);
+		return either(f, e->args[1], e->args[2]);
 	case AST_CALL:
 		return type_of_call(f, e);
 	default:
 		return DT_NONE;
 	}
-}
-
-dtype ref_type_of_elements(frame *f, const ast_expr *e)
-{
-	f->undecided = true;
-	dtype t = ref_type_of(f, e);
-	f->undecided = false;
-	return t;
 }
