@@ -52,10 +52,10 @@ START_TEST(as_predicted)
 }
 END_TEST
 
-static plan_pipeline *made(arena *a, int seed, pipeline_order order)
+static plan_pipeline *made(arena *a, int seed, pipeline_schedule kind)
 {
 	diag_sink *s = diag_sink_new(a);
-	plan_pipeline *p = random_pipeline(a, (uint64_t)seed, order, s);
+	plan_pipeline *p = random_pipeline(a, (uint64_t)seed, kind, s);
 	ck_assert_ptr_nonnull(p);
 	return p;
 }
@@ -228,7 +228,7 @@ START_TEST(levels_and_speeds)
 			continue;
 		arena *a = arena_new();
 		const topology t = racks();
-		plan_pipeline *p = made(a, seed, ORDER_1F1B);
+		plan_pipeline *p = made(a, seed, SCHEDULE_1F1B);
 		const simulated_seconds x = simulated_seconds_of(a, p, &t);
 		check_channels(a, p, &t, &x);
 		check_instrs(a, p, &t, &x);
@@ -249,7 +249,7 @@ START_TEST(across_boxes)
 			continue;
 		arena *a = arena_new();
 		topology t = racks(), slow = t;
-		plan_pipeline *p = made(a, seed, ORDER_1F1B);
+		plan_pipeline *p = made(a, seed, SCHEDULE_1F1B);
 		t.nkinds = slow.nkinds = 0;
 		slow.nlevels = 1;
 		slow.levels[0] = t.levels[1];
