@@ -91,14 +91,23 @@ static array *fractions(const plan *p)
 	return x;
 }
 
-static plan_pipeline *made(uint64_t seed)
+static plan_pipeline *made_by(uint64_t seed, pipeline_schedule kind)
 {
 	diag_sink *s = diag_sink_new(mem);
-	plan_pipeline *p = random_pipeline(mem, seed, seed % 2, s);
+	plan_pipeline *p = random_pipeline(mem, seed, kind, s);
 	if (!p)
 		diag_print(s, stderr, false);
 	ck_assert_ptr_nonnull(p);
 	return p;
+}
+
+static plan_pipeline *made(uint64_t seed)
+{
+	static const pipeline_schedule kinds[] = {
+		SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_INTERLEAVED,
+		SCHEDULE_ZB
+	};
+	return made_by(seed, kinds[seed % 4]);
 }
 
 /* ---- one worker -------------------------------------------------------- */
@@ -179,6 +188,30 @@ START_TEST(uncut_sums_are_the_same)
 }
 END_TEST
 
+/* Whatever the order of passes, the same stages give the same bits, also where
+ * sums are divided: parts are added up in the order of the micro-batches. */
+START_TEST(schedules_are_the_same)
+{
+	for (uint64_t seed = 2000; seed < 2100; seed++) {
+		if (!sampled((int)seed))
+			continue;
+		const plan_pipeline *p = made_by(seed, SCHEDULE_GPIPE);
+		const plan *whole = pipeline_merge(mem, p)->plan;
+		array *in = fractions(whole);
+		outcome want = run(p, whole, in, 2);
+		for (int kind = SCHEDULE_1F1B; kind <= SCHEDULE_ZB; kind++) {
+			if (kind == SCHEDULE_INTERLEAVED)
+				continue;
+			outcome got = run(made_by(seed, kind), whole, in, 2);
+			check_same(&got, &want, seed);
+			free_outcome(&got);
+		}
+		free_outcome(&want);
+		arrays_free(in, whole->ninputs);
+	}
+}
+END_TEST
+
 /* The whole of a plan without stages is that plan. */
 START_TEST(one_stage)
 {
@@ -208,6 +241,7 @@ Suite *suite(void)
 	tcase_add_checked_fixture(t, begin_test, end_test);
 	tcase_add_test(t, whole_numbers_are_the_same);
 	tcase_add_test(t, uncut_sums_are_the_same);
+	tcase_add_test(t, schedules_are_the_same);
 	tcase_add_test(t, one_stage);
 	suite_add_tcase(s, t);
 	return s;
