@@ -5,7 +5,7 @@
 
 #include <check.h>
 
-#include "compiler/placement/schedule.h"
+#include "compiler/cost/schedule.h"
 #include "compiler/simulate/simulate.h"
 #include "tests/unit/random_graph.h"
 #include "tests/unit/suite.h"
