@@ -15,6 +15,7 @@ noinst_LIBRARIES += %D%/liblower.a
 	%D%/stage_division.c %D%/stage_division.h \
 	%D%/stage_graph.c %D%/stage_graph.h \
 	%D%/stage_program.c %D%/stage_program.h \
+	%D%/stage_recompute.c %D%/stage_recompute.h \
 	%D%/stage_runs.c \
 	%D%/schedule_levels.c \
 	%D%/schedule_overlapping.c \

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/intern.h"
+#include "compiler/lower/stage_recompute.h"
 #include "kernel/linearity.h"
 
 /* No batch divides the width: it would pass for one. */
@@ -357,25 +358,47 @@ static assignment layouts_of(arena *a, rng *r, const graph *g)
 	return as;
 }
 
+static plan_pipeline *lowered(arena *a, rng *r, const graph *g,
+			      const stage_division *d, pipeline_schedule kind,
+			      diag_sink *s)
+{
+	const char *why = stage_division_refused(a, g, d);
+	ck_assert_msg(!why, "%s", why);
+	stage_homes h = stage_homes_of(a, g, d);
+	int n = d->nstages;
+	lower_stage *stages = ARENA_ARRAY(a, lower_stage, n);
+	for (int i = 0; i < n; i++) {
+		int *tensors = ARENA_ARRAY(a, int, g->ntensors);
+		stages[i].g = stage_graph(a, &h, i, tensors);
+		stages[i].as = layouts_of(a, r, stages[i].g);
+	}
+	const lower_options o = { .algorithm = "random" };
+	const pipeline schedule = { .kind = kind, .ndevices = n,
+				    .chunks = d->nchunks,
+				    .micro_batches = g->turns->turns };
+	return lower_pipeline(a, &h, stages, &schedule, &o, s);
+}
+
+static staged_graph staged_graph_of(arena *a, rng *r, pipeline_schedule kind)
+{
+	int chunks = kind == SCHEDULE_INTERLEAVED ? 1 + rng_below(r, 3) : 1;
+	return random_staged_graph(a, r, chunks);
+}
+
 plan_pipeline *random_pipeline(arena *a, uint64_t seed, pipeline_schedule kind,
 			       diag_sink *s)
 {
 	rng r = rng_new(seed);
-	int chunks = kind == SCHEDULE_INTERLEAVED ? 1 + rng_below(&r, 3) : 1;
-	staged_graph x = random_staged_graph(a, &r, chunks);
-	const char *why = stage_division_refused(a, x.g, &x.division);
-	ck_assert_msg(!why, "%s", why);
-	stage_homes h = stage_homes_of(a, x.g, &x.division);
-	int n = x.division.nstages;
-	lower_stage *stages = ARENA_ARRAY(a, lower_stage, n);
-	for (int i = 0; i < n; i++) {
-		int *tensors = ARENA_ARRAY(a, int, x.g->ntensors);
-		stages[i].g = stage_graph(a, &h, i, tensors);
-		stages[i].as = layouts_of(a, &r, stages[i].g);
-	}
-	const lower_options o = { .algorithm = "random" };
-	const pipeline schedule = { .kind = kind, .ndevices = n,
-				    .chunks = chunks,
-				    .micro_batches = x.g->turns->turns };
-	return lower_pipeline(a, &h, stages, &schedule, &o, s);
+	staged_graph x = staged_graph_of(a, &r, kind);
+	return lowered(a, &r, x.g, &x.division, kind, s);
+}
+
+plan_pipeline *random_pipeline_again(arena *a, uint64_t seed,
+				     pipeline_schedule kind, diag_sink *s)
+{
+	rng r = rng_new(seed);
+	staged_graph x = staged_graph_of(a, &r, kind);
+	stage_division d;
+	const graph *g = stage_recompute(a, x.g, &x.division, &d);
+	return lowered(a, &r, g, &d, kind, s);
 }

@@ -5,6 +5,7 @@
 
 #include <check.h>
 
+#include "compiler/lower/stage_recompute.h"
 #include "tests/unit/model_pipeline.h"
 #include "tests/unit/pipeline_judge.h"
 #include "tests/unit/suite.h"
@@ -43,6 +44,42 @@ static void check(const model_case *c, pipeline_schedule kind, int nstages,
 	arena_free(a);
 }
 
+/* Bytes that a turn keeps from its forward to its backward pass, of all
+ * stages. */
+static int64_t kept_bytes(const plan_pipeline *p)
+{
+	int64_t n = 0;
+	for (int s = 0; s < p->nstages; s++)
+		for (int b = 0; b < p->stages[s].nbuffers; b++)
+			if (p->stages[s].buffers[b].slots > 1)
+				n += p->stages[s].buffers[b].nbytes;
+	return n;
+}
+
+/* Stages that compute their forward passes again keep what comes from other
+ * stages, and outputs. */
+START_TEST(recomputed)
+{
+	for (int i = 0; model_cases[i].file; i++) {
+		if (!sampled(i))
+			continue;
+		arena *a = arena_new();
+		rng r = rng_new((uint64_t)i);
+		graph *g = model_in_turns(a, &model_cases[i], 4);
+		stage_division d = model_division(a, g, 2, 1), e;
+		const graph *h = stage_recompute(a, g, &d, &e);
+		plan_pipeline *p = model_pipeline(a, g, &d, SCHEDULE_GPIPE,
+						  NULL);
+		plan_pipeline *q = model_pipeline(a, h, &e, SCHEDULE_GPIPE,
+						  NULL);
+		const char *why = pipeline_judge(a, q, &r);
+		ck_assert_msg(!why, "%s: %s", model_cases[i].file, why);
+		ck_assert_int_lt(2 * kept_bytes(q), kept_bytes(p));
+		arena_free(a);
+	}
+}
+END_TEST
+
 START_TEST(models)
 {
 	for (int i = 0; model_cases[i].file; i++)
@@ -60,6 +97,7 @@ Suite *suite(void)
 	TCase *t = tcase_create("model_pipeline");
 	tcase_set_timeout(t, 240);
 	tcase_add_test(t, models);
+	tcase_add_test(t, recomputed);
 	suite_add_tcase(s, t);
 	return s;
 }

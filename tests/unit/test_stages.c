@@ -212,6 +212,35 @@ START_TEST(schedules_are_the_same)
 }
 END_TEST
 
+/* Stages that compute their forward passes again give the same; it is more
+ * that they compute. */
+START_TEST(recomputed_is_the_same)
+{
+	int more = 0;
+	for (uint64_t seed = 3000; seed < 3100; seed++) {
+		if (!sampled((int)seed))
+			continue;
+		const pipeline_schedule kind = SCHEDULE_GPIPE + (int)seed % 4;
+		diag_sink *s = diag_sink_new(mem);
+		const plan_pipeline *p = made_by(seed, kind);
+		const plan_pipeline *q =
+			random_pipeline_again(mem, seed, kind, s);
+		ck_assert_ptr_nonnull(q);
+		const plan *whole = pipeline_merge(mem, p)->plan;
+		const plan *again = pipeline_merge(mem, q)->plan;
+		array *in = whole_numbers(whole);
+		outcome want = run(p, whole, in, 2);
+		outcome got = run(q, again, in, 2);
+		check_same(&got, &want, seed);
+		more += again->nnodes > whole->nnodes;
+		free_outcome(&got);
+		free_outcome(&want);
+		arrays_free(in, whole->ninputs);
+	}
+	ck_assert_int_gt(more, at_least(30));
+}
+END_TEST
+
 /* The whole of a plan without stages is that plan. */
 START_TEST(one_stage)
 {
@@ -242,6 +271,7 @@ Suite *suite(void)
 	tcase_add_test(t, whole_numbers_are_the_same);
 	tcase_add_test(t, uncut_sums_are_the_same);
 	tcase_add_test(t, schedules_are_the_same);
+	tcase_add_test(t, recomputed_is_the_same);
 	tcase_add_test(t, one_stage);
 	suite_add_tcase(s, t);
 	return s;
