@@ -6,7 +6,8 @@ compare` lists, and run: the bytes that the transport counts are those of the
 plan, and no more than the byte model's; the arenas are as large as was said;
 the results are those of one device.  Relations between planners have to hold,
 too: joint is never above tofu, nothing that cuts every tensor below the bound,
-and auto never slower than any.  A limit of memory holds in the run.
+and auto never slower than any, with reductions in buckets neither.  A limit of
+memory holds in the run.
 
 	planners.py [--all] [--devices 3,8] [MODEL...]
 
@@ -34,6 +35,10 @@ PLANNERS = ("tofu", "joint", "extended", "levels", "optcnn", "equalchop", "spart
 # Over two boxes of eight.
 BOXES = [("mlp", "batch=4096"), ("gpt2", "batch=16", "layers=2"),
          ("wresnet", "batch=32", "depth=50", "widen=4")]
+# Whose time is latency.
+BUCKETED = [("gpt2", "layers=1", "batch=8", "tokens=8", "vocabulary=32", "width=16",
+             "heads=4"),
+            ("mlp", "batch=64", "inputs=128", "width=256", "depth=3")]
 # Those that leave nothing whole which they could cut.
 CUTTING = ("tofu", "joint", "equalchop", "spartan", "allrow")
 # Those whose proofs are of bytes.
@@ -138,6 +143,28 @@ def check(name, train, k):
     return len(plans)
 
 
+def check_bucketed(name, *sizes):
+    """With its reductions in buckets auto's plan is as fast as each planner's
+    within the memory that this takes."""
+    model = [os.path.join(MODELS, name + ".tdl"), "--train", "-k", "4",
+             "--topology", "8xh100-nvlink"]
+    model += [w for size in sizes for w in ("-D", size)]
+    entries = call(TDLC, "compare", *model)["planners"]
+    bucketed = 0
+    for theirs in entries:
+        if "error" in theirs or theirs["algorithm"] == "auto":
+            continue
+        limit = ["--memory", str(theirs["peak_bytes_per_device"])]
+        plan = call(TDLC, "plan", *model, *limit, "--algorithm", "auto")
+        other = call(TDLC, "plan", *model, *limit, "--algorithm",
+                     theirs["algorithm"])
+        best = plan["predicted_seconds"] / (1 + 1e-9)
+        assert best <= other["predicted_seconds"], (limit, plan, other)
+        bucketed += other["buckets"] > 0
+    assert bucketed > 3, entries
+    return bucketed
+
+
 def reversed_pins(plan):
     """The same plan with the axes of its mesh the other way round."""
     for t in plan["tensor_layouts"]:
@@ -193,6 +220,14 @@ def main():
                   f"{check_boxes(name, *sizes):.2f} times as long", flush=True)
         except AssertionError as e:
             print(f"FAIL: {name} in two boxes: {e}", flush=True)
+            failed += 1
+    for name, *sizes in [] if args.models else sample(BUCKETED):
+        try:
+            print(f"PASS: {name}, whose reductions are in buckets: "
+                  f"{check_bucketed(name, *sizes)} plans", flush=True)
+        except AssertionError as e:
+            print(f"FAIL: {name}, whose reductions are in buckets: {e}",
+                  flush=True)
             failed += 1
     sys.exit(1 if failed else 0)
 

@@ -3,10 +3,11 @@
 #include "compiler/lower/bucket.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/vec.h"
-#include "compiler/lower/cost.h"
+#include "compiler/lower/timeline.h"
 #include "plan/lifetimes.h"
 
 /* Kinds of reductions of which buckets are filled at a time. */
@@ -327,19 +328,25 @@ static void order(maker *m)
 		put_all(m, ends[s], ends[s + 1]);
 }
 
-/* p with buckets of one in `share' of the bytes, in a; NULL where none has
- * more than one member. */
-static plan *bucketed(arena *a, const plan *p, layout_classes *f,
-		      const bucket_options *o, int64_t share)
+/* For p, which has no updates of states. */
+static maker maker_new(plan *p, const bucket_options *o, int64_t share)
 {
-	maker m = { .tmp = arena_new(), .o = o, .share = share };
-	m.p = without_updates(a, p);
-	m.from = m.p->program;
+	maker m = { .tmp = arena_new(), .p = p, .o = o, .share = share };
+	m.from = p->program;
 	m.depends = ARENA_ARRAY(m.tmp, uint64_t, p->nbuffers);
 	m.pending = ARENA_ARRAY(m.tmp, bool, p->nbuffers);
 	m.bucket = ARENA_ARRAY(m.tmp, int, p->ninstrs);
 	vec_push(m.tmp, &m.members, (ints){ 0 });
 	topology_levels(o->machine, &p->mesh, m.levels);
+	return m;
+}
+
+/* p with buckets of one in `share' of the bytes, in a; NULL where none has
+ * more than one member. */
+static plan *bucketed(arena *a, const plan *p, layout_classes *f,
+		      const bucket_options *o, int64_t share)
+{
+	maker m = maker_new(without_updates(a, p), o, share);
 	order(&m);
 	assert(m.program.n == m.p->ninstrs);
 	m.p->program = ARENA_COPY(a, m.program.at, m.program.n);
@@ -372,7 +379,7 @@ static plan *of_machine(arena *a, plan *p, layout_classes *f,
 	enum { MOST_TRIES = 32, MOST_WITHIN = 4 };
 	plan *best = p;
 	instr_times *t = instr_times_new(a, f, o->machine);
-	double least = lower_time_with(t, p).run;
+	double least = lower_run(t, p);
 	for (int i = 0, within = 0; i < MOST_TRIES && within < MOST_WITHIN;
 	     i++) {
 		plan *q = bucketed(a, p, f, o, INT64_C(1) << i);
@@ -380,7 +387,7 @@ static plan *of_machine(arena *a, plan *p, layout_classes *f,
 			break;
 		if (q->arena_bytes > room)
 			continue;
-		double s = lower_time_with(t, q).run;
+		double s = lower_run(t, q);
 		best = s < least ? q : best;
 		least = s < least ? s : least;
 		within++;
@@ -407,4 +414,74 @@ plan *bucket_plan(arena *a, plan *p, layout_classes *f,
 	int64_t room = room_of(p, o);
 	return o->bytes > 0 ? of_bytes(a, p, f, o, room)
 			    : of_machine(a, p, f, o, room);
+}
+
+/* ---- what they might save ---------------------------------------------- */
+
+/* Takes the latency of instruction i away from its time; returns it. */
+static double take_latency(const maker *m, instr_times *x, int i,
+			   double *seconds)
+{
+	double latency = lower_latency(x, m->p, &m->from[i]);
+	seconds[i] -= latency;
+	return latency;
+}
+
+/* Leaves of the latencies of a bucket's members, and of those of what spreads
+ * them, one of each: the longest. */
+static void take_latencies(const maker *m, instr_times *x, const ints *all,
+			   double *seconds)
+{
+	double longest[2] = { 0, 0 };
+	int first = all->at[0];
+	bool spreads = has_spread(m, first, m->p->ninstrs);
+	for (int j = 0; j < all->n; j++)
+		for (int k = 0; k <= spreads; k++)
+			longest[k] = fmax(longest[k],
+					  take_latency(m, x, all->at[j] + k,
+						       seconds));
+	for (int k = 0; k <= spreads; k++)
+		seconds[first + k] += longest[k];
+}
+
+static double least_run(const maker *m, const double *seconds)
+{
+	double sum = 0;
+	if (m->o->machine->overlap)
+		return timeline_least(m->p, seconds);
+	for (int i = 0; i < m->p->ninstrs; i++)
+		sum += seconds[i];
+	return sum;
+}
+
+/* Chooses members in each turn of a program that was unrolled. */
+static void choose_in_turns(maker *m)
+{
+	const plan *p = m->p;
+	int turns = p->loop.turns > 0 ? p->loop.turns : 1;
+	int each = (p->body_end - p->body_begin) / turns;
+	choose(m, 0, p->body_begin);
+	for (int i = p->body_begin; i < p->body_end; i += each)
+		choose(m, i, i + each);
+	choose(m, p->body_end, p->ninstrs);
+}
+
+double bucket_might_save(instr_times *x, const plan *p,
+			 const bucket_options *o)
+{
+	arena *tmp = arena_new();
+	const plan *q = plan_unroll(tmp, without_updates(tmp, p),
+				    PLAN_MAX_TURNS);
+	maker m = maker_new(ARENA_COPY(tmp, q, 1), o, 1);
+	double *seconds = ARENA_ARRAY(tmp, double, q->ninstrs);
+	lower_each(x, q, seconds);
+	double before = least_run(&m, seconds);
+	choose_in_turns(&m);
+	for (int i = 1; i < m.members.n; i++)
+		if (m.members.at[i].n > 1)
+			take_latencies(&m, x, &m.members.at[i], seconds);
+	double saved = before - least_run(&m, seconds);
+	arena_free(m.tmp);
+	arena_free(tmp);
+	return saved;
 }

@@ -2,8 +2,7 @@
 #ifndef TDL_COMPILER_LOWER_BUCKET_H
 #define TDL_COMPILER_LOWER_BUCKET_H
 
-#include "compiler/cost/topology.h"
-#include "plan/classes.h"
+#include "compiler/lower/cost.h"
 
 enum { BUCKET_OF_MACHINE = -1 };
 
@@ -26,5 +25,10 @@ typedef struct bucket_options {
  * gain, or no memory for it.  f: the classes of p's layouts. */
 plan *bucket_plan(arena *a, plan *p, layout_classes *f,
 			const bucket_options *o);
+
+/* Seconds of a run of p that its largest buckets would save if nothing waited
+ * for them or for memory; p's places may be open.  x: of the machine of *o. */
+double bucket_might_save(instr_times *x, const plan *p,
+			 const bucket_options *o);
 
 #endif

@@ -101,13 +101,16 @@ typedef struct known_action {
 	int class; /* plan_instr_class() */
 } known_action;
 
+/* By plan_instr_class(); -1: not yet. */
+typedef VEC(double) seconds_by_class;
+
 struct instr_times {
 	arena *a;
 	layout_classes *classes;
 	const topology *machine;
 	VEC(known_action) actions;
 	hash_table by_action;
-	VEC(double) known; /* by plan_instr_class(); -1: not yet */
+	seconds_by_class known, latency;
 };
 
 instr_times *instr_times_new(arena *a, layout_classes *f, const topology *t)
@@ -157,19 +160,43 @@ static int class_of(instr_times *x, const plan *p, const plan_instr *in)
 	return new.class;
 }
 
+/* The place for the figure of a class. */
+static double *known_of(arena *a, seconds_by_class *known, int class)
+{
+	while (known->n <= class)
+		vec_push(a, known, -1);
+	return &known->at[class];
+}
+
 static double seconds_of(instr_times *x, const plan *p, const plan_instr *in)
 {
-	int what = class_of(x, p, in);
-	while (x->known.n <= what)
-		vec_push(x->a, &x->known, -1);
-	double *known = &x->known.at[what];
+	double *known = known_of(x->a, &x->known, class_of(x, p, in));
 	if (*known < 0)
 		*known = instr_time(p, x->machine, in, MOST_LOOKED_AT);
 	return *known;
 }
 
+/* On the machine, if its messages took no time but that of their bytes. */
+static double without_latency(const instr_times *x, const plan *p,
+			      const plan_instr *in)
+{
+	topology t = *x->machine;
+	for (int i = 0; i < t.nlevels; i++)
+		t.levels[i].latency = 0;
+	return instr_time(p, &t, in, MOST_LOOKED_AT);
+}
+
+double lower_latency(instr_times *x, const plan *p, const plan_instr *in)
+{
+	double *known = known_of(x->a, &x->latency, class_of(x, p, in));
+	if (*known < 0)
+		*known = fmax(seconds_of(x, p, in) - without_latency(x, p, in),
+			      0);
+	return *known;
+}
+
 /* Of a bucket one instruction of each kind has the seconds of all. */
-static void set_seconds(instr_times *x, const plan *p, double *seconds)
+void lower_each(instr_times *x, const plan *p, double *seconds)
 {
 	for (int i = 0, next; i < p->ninstrs; i = next) {
 		next = plan_phase_end(p, i);
@@ -185,7 +212,7 @@ static void set_seconds(instr_times *x, const plan *p, double *seconds)
 static double *all_seconds(arena *a, instr_times *x, const plan *p)
 {
 	double *seconds = ARENA_ARRAY(a, double, p->ninstrs);
-	set_seconds(x, p, seconds);
+	lower_each(x, p, seconds);
 	return seconds;
 }
 
@@ -247,7 +274,7 @@ void lower_instants(instr_times *x, const plan *p, double *seconds,
 		    double *end)
 {
 	double now = 0;
-	set_seconds(x, p, seconds);
+	lower_each(x, p, seconds);
 	for (int i = 0; i < p->ninstrs; i++)
 		end[i] = now += seconds[i];
 	if (x->machine->overlap)

@@ -40,6 +40,13 @@ lower_times lower_time_with(instr_times *x, const plan *p);
 /* All of it but the run, which is 0: this does not depend on places. */
 lower_times lower_bounds(instr_times *x, const plan *p);
 
+/* The seconds of each instruction of a program without a loop; ninstrs. */
+void lower_each(instr_times *x, const plan *p, double *seconds);
+
+/* The seconds of a transfer that are latency: what it takes beyond the time of
+ * its bytes. */
+double lower_latency(instr_times *x, const plan *p, const plan_instr *in);
+
 /* The run alone. */
 double lower_run(instr_times *x, const plan *p);
 

@@ -2,7 +2,7 @@
 
 #include "compiler/portfolio/auto.h"
 
-#include "compiler/portfolio/candidates.h"
+#include "compiler/portfolio/bucketed.h"
 #include "compiler/portfolio/complete_search.h"
 #include "compiler/portfolio/one_planner.h"
 
@@ -66,7 +66,8 @@ static bool find_best(const plan_request *how, plan_candidates *all,
 		return false;
 	*best = *found;
 	if (program_fits(&best->program, how->memory))
-		return true;
+		return how->objective != OBJECTIVE_TIME ||
+		       plan_best_in_buckets(how, all, best);
 	return find_least(how, all, best, proof);
 }
 

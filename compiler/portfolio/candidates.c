@@ -15,17 +15,20 @@ static bool same_cuts(const cuts *x, const cuts *y, int n)
 	return !memcmp(x, y, sizeof(*x) * (size_t)n);
 }
 
+bool plan_is_same(const graph *g, const assignment *x, const assignment *y)
+{
+	return same_cuts(x->tensor_cuts, y->tensor_cuts, g->ntensors) &&
+	       same_cuts(x->node_cuts, y->node_cuts, g->nnodes);
+}
+
 /* Whether a search found what another one did. */
 static bool is_known(const graph *g, const plan_candidates *all,
 		     const search_result *s)
 {
-	const assignment *y = &s->assignment;
-	for (int i = 0; i < all->n; i++) {
-		const assignment *x = &all->at[i].search->assignment;
-		if (same_cuts(x->tensor_cuts, y->tensor_cuts, g->ntensors) &&
-		    same_cuts(x->node_cuts, y->node_cuts, g->nnodes))
+	for (int i = 0; i < all->n; i++)
+		if (plan_is_same(g, &all->at[i].search->assignment,
+				 &s->assignment))
 			return true;
-	}
 	return false;
 }
 

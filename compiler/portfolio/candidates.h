@@ -14,6 +14,9 @@ typedef struct plan_candidate {
 
 typedef VEC(plan_candidate) plan_candidates;
 
+/* Whether two plans of a graph, on one mesh, are the same. */
+bool plan_is_same(const graph *g, const assignment *x, const assignment *y);
+
 /* Adds the plan of a search without an error, and that in which nothing stays
  * partial. */
 void plan_add_found(arena *a, const search_result *s, plan_candidates *all);

@@ -1,6 +1,7 @@
 noinst_LIBRARIES += %D%/libportfolio.a
 %C%_libportfolio_a_SOURCES = \
 	%D%/auto.c %D%/auto.h \
+	%D%/bucketed.c %D%/bucketed.h \
 	%D%/candidates.c %D%/candidates.h \
 	%D%/complete_search.c %D%/complete_search.h \
 	%D%/frontier.c %D%/frontier.h \

@@ -3,8 +3,8 @@
 #include "compiler/portfolio/one_planner.h"
 
 #include "compiler/cost/partial_values.h"
-#include "compiler/lower/bucket.h"
 #include "compiler/lower/cost.h"
+#include "compiler/portfolio/bucketed.h"
 #include "plan/gemm.h"
 
 bool plan_is_countable(diag_sink *sink, const graph *g, int64_t k)
@@ -73,16 +73,6 @@ static const char *proof_of(const plan_request *how, const search_result *s)
 			    s->pinned ? " with these pins" : "");
 }
 
-/* The plan with its reductions in buckets, as far as that is asked for.  One
- * that is to need the least memory takes no more for them. */
-static plan *in_buckets(const plan_request *how, plan *p, layout_classes *f)
-{
-	bool least = how->objective == OBJECTIVE_MEMORY;
-	const bucket_options o = { how->bucket, how->topology,
-				   least ? p->arena_bytes : how->memory };
-	return how->bucket != 0 ? bucket_plan(how->arena, p, f, &o) : p;
-}
-
 bool plan_lowered(const plan_request *how, const search_result *s,
 		  const lower_options *lower, const plan_program *program,
 		  plan_result *r)
@@ -109,7 +99,7 @@ bool plan_lowered(const plan_request *how, const search_result *s,
 				how->sink);
 	if (!made)
 		return false;
-	plan *p = in_buckets(how, made, classes);
+	plan *p = plan_in_buckets(how, made, classes);
 	p->copies_bytes = gemm_plan_bytes(p, room_beside(p, how->memory,
 							 t->memory));
 	r->plan = p;

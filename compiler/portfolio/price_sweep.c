@@ -95,14 +95,6 @@ static void add_peak(void *to, const plan *p)
 	arena_free(tmp);
 }
 
-static bool same_plan(const graph *g, const assignment *x, const assignment *y)
-{
-	return !memcmp(x->tensor_cuts, y->tensor_cuts,
-		       sizeof(cuts) * (size_t)g->ntensors) &&
-	       !memcmp(x->node_cuts, y->node_cuts,
-		       sizeof(cuts) * (size_t)g->nnodes);
-}
-
 /* Adds the result of a search, unless it was found before; *p is its program
  * without a limit. */
 static bool add_plan(sweep *s, const search_result *found, bool peak,
@@ -111,8 +103,8 @@ static bool add_plan(sweep *s, const search_result *found, bool peak,
 	plan_candidate c = { .search = found };
 	for (int i = s->first; i < s->all->n; i++) {
 		const plan_candidate *old = &s->all->at[i];
-		if (!same_plan(s->how.graph, &old->search->assignment,
-			       &found->assignment))
+		if (!plan_is_same(s->how.graph, &old->search->assignment,
+				  &found->assignment))
 			continue;
 		*p = old->programs.at[0];
 		return true;

@@ -2,6 +2,7 @@
 
 #include "compiler/portfolio/program_maker.h"
 
+#include "compiler/lower/bucket.h"
 #include "plan/peak.h"
 
 static bool begin(program_maker *m)
@@ -26,6 +27,18 @@ void program_maker_free(program_maker *m)
 	m->arena = NULL;
 }
 
+/* Seconds that buckets might save of the plan's first program: its reductions
+ * are those of all. */
+static double might_save(program_maker *m, const plan *made)
+{
+	const bucket_options o = { .bytes = m->how->bucket,
+				   .machine = m->how->topology };
+	if (!m->is_counted && o.bytes != 0)
+		m->saved = bucket_might_save(m->times, made, &o);
+	m->is_counted = true;
+	return m->saved;
+}
+
 /* Sets what does not depend on places. */
 static void set_bounds(program_maker *m, const plan *made, plan_program *p)
 {
@@ -35,6 +48,7 @@ static void set_bounds(program_maker *m, const plan *made, plan_program *p)
 	p->least_moved = x.least_moved;
 	p->least_kept = keeps_most ? x.least_kept : 0;
 	p->moved = made->communication_bytes;
+	p->saved = might_save(m, made);
 }
 
 bool program_is_barred(const plan_program *p, const program_bar *bar)

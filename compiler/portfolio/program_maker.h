@@ -14,6 +14,9 @@ typedef struct plan_program {
 	/* A lower bound for all programs of the plan: seconds, bytes moved. */
 	double least;
 	int64_t least_moved;
+	/* Seconds that buckets might save of the first program of the plan that
+	 * was made (bucket_might_save()). */
+	double saved;
 	/* .. seconds, of those by this schedule that keep no more copies; 0
 	 * where those that it keeps are some, as `room' allows. */
 	double least_kept;
@@ -40,6 +43,8 @@ typedef struct program_maker {
 	arena *arena; /* of the rest; NULL: not made yet */
 	lowering *lowering;
 	instr_times *times;
+	double saved; /* of plan_program, .. */
+	bool is_counted; /* .. once this is set */
 } program_maker;
 
 /* Ends what was made, if anything was. */

@@ -34,11 +34,16 @@ plan *random_training_plan(arena *a, uint64_t seed, int nnodes, const mesh *m)
 	return p;
 }
 
-plan *in_buckets(arena *a, plan *p, uint64_t seed)
+int64_t random_bucket_bytes(uint64_t seed)
 {
 	static const int64_t bytes[] = { 1 << 20, 64, 1024 };
-	const bucket_options o = { bytes[seed % 3], topology_preset(0),
-				   PLAN_MAX_BYTES };
+	return bytes[seed % 3];
+}
+
+plan *in_buckets(arena *a, plan *p, uint64_t seed)
+{
+	const bucket_options o = { random_bucket_bytes(seed),
+				   topology_preset(0), PLAN_MAX_BYTES };
 	return bucket_plan(a, p, layout_classes_new(a, &p->mesh), &o);
 }
 

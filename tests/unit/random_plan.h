@@ -16,6 +16,7 @@ plan *random_training_plan(arena *a, uint64_t seed, int nnodes, const mesh *m);
 plan *random_parallel_plan(arena *a);
 
 /* The same with its reductions in buckets, of a size that the seed draws. */
+int64_t random_bucket_bytes(uint64_t seed);
 plan *in_buckets(arena *a, plan *p, uint64_t seed);
 
 #endif
