@@ -98,10 +98,12 @@ static json_t *plan_json(const plan_pair *d, const plan *p)
 	json_t *sizes = json_array();
 	for (int a = 0; a < p->mesh.naxes; a++)
 		json_array_append_new(sizes, json_integer(p->mesh.size[a]));
-	return json_pack("{s:s,s:s,s:i,s:i,s:o,s:I,s:I,s:f,s:s}", "model",
-			 p->model, "algorithm", p->algorithm, "devices",
-			 mesh_workers(&p->mesh), "micro_batches",
-			 plan_micro_batches(p), "mesh", sizes,
+	int reductions, buckets = plan_buckets(p, &reductions);
+	return json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:o,s:I,s:I,s:f,s:s}",
+			 "model", p->model, "algorithm", p->algorithm,
+			 "devices", mesh_workers(&p->mesh), "micro_batches",
+			 plan_micro_batches(p), "buckets", buckets,
+			 "bucketed_reductions", reductions, "mesh", sizes,
 			 "communication_bytes",
 			 (json_int_t)p->communication_bytes,
 			 "peak_bytes_per_device", (json_int_t)p->arena_bytes,

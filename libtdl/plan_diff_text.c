@@ -65,6 +65,21 @@ static void print_differences(FILE *to, arena *a, const char *what,
 	}
 }
 
+static const char *buckets_text(arena *a, const plan *p)
+{
+	int reductions, n = plan_buckets(p, &reductions);
+	return n ? arena_printf(a, "%d, of %d reductions", n, reductions)
+		 : "none";
+}
+
+static void print_buckets(FILE *to, arena *a, const plan *p, const plan *q)
+{
+	int reductions;
+	if (plan_buckets(p, &reductions) || plan_buckets(q, &reductions))
+		fprintf(to, "%-14s %s -> %s\n", "buckets", buckets_text(a, p),
+			buckets_text(a, q));
+}
+
 void plan_diff_text(FILE *to, const plan_pair *d,
 		    const plan_differences *tensors,
 		    const plan_differences *operators)
@@ -77,6 +92,7 @@ void plan_diff_text(FILE *to, const plan_pair *d,
 	if (p->loop.turns || q->loop.turns)
 		fprintf(to, "%-14s %d -> %d\n", "micro-batches",
 		       plan_micro_batches(p), plan_micro_batches(q));
+	print_buckets(to, a, p, q);
 	fprintf(to, "%-14s %s -> %s\n", "communication",
 	       plan_bytes_text(a, p->communication_bytes),
 	       plan_bytes_text(a, q->communication_bytes));

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "base/units.h"
 #include "compiler/graph/canonical.h"
+#include "compiler/lower/bucket.h"
 #include "compiler/onnx/onnx.h"
 #include "compiler/portfolio/request.h"
 
@@ -95,4 +97,20 @@ const topology *plan_topology(job *d, const char *name, int64_t k)
 		      "%d devices do not fit: %s", (int)k,
 		      topology_sizes(d->arena, t));
 	return NULL;
+}
+
+bool plan_read_bucket(job *d, const char *text, const char *machine,
+		      int64_t *bytes)
+{
+	*bytes = 0;
+	if (text ? !strcmp(text, PLAN_AUTO) : machine != NULL) {
+		*bytes = BUCKET_OF_MACHINE;
+		return true;
+	}
+	if (!text || units_read_size(text, bytes))
+		return true;
+	cli_usage(&d->program, "%s takes a number of bytes, such as 512K or "
+		  "25MB, or '" PLAN_AUTO "', not '%s'",
+		  job_option(d, "bucket-bytes"), text);
+	return false;
 }

@@ -61,6 +61,17 @@ const topology *plan_topology(job *d, const char *name, int64_t k);
 	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100, "      \
 	  "h100-cluster) or a file", (t) }
 
+#define PLAN_OPTION_BUCKET_BYTES(text)                                       \
+	{ CLI_TEXT, 0, "bucket-bytes", "SIZE",                               \
+	  "put small reductions together, up to SIZE bytes of them; 0: "     \
+	  "none; auto: as the machine's latency and bandwidth ask for "      \
+	  "(default with --topology, else 0)", (text) }
+
+/* Reads --bucket-bytes, where it is given, for plans for that machine:
+ * plan_request.bucket.  False with a usage error printed. */
+bool plan_read_bucket(job *d, const char *text, const char *machine,
+		      int64_t *bytes);
+
 #define PLAN_OPTION_SEQUENCE_PARALLEL(v)                                     \
 	{ CLI_FLAG, 0, "sequence-parallel", NULL,                            \
 	  "let megatron cut norms, dropout and residual sums along the "     \

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "compiler/lower/bucket.h"
 #include "compiler/planners/planner.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
@@ -134,26 +133,14 @@ static const graph *divided_in_time(job *d, const graph *g,
 /* Reads --bucket-bytes. */
 static bool read_bucket(job *d, plan_options *o)
 {
-	const char *text = o->bucket ? o->bucket
-			   : o->topology && !o->frontier ? PLAN_AUTO
-							 : "0";
-	int64_t *bytes = &o->request.bucket;
-	bool any = !strcmp(text, PLAN_AUTO);
-	if (o->bucket && o->frontier) {
+	if (!o->bucket && o->frontier)
+		return true;
+	if (o->frontier)
 		cli_usage(&d->program, "%s does not go with %s",
 			  job_option(d, "bucket-bytes"),
 			  job_option(d, "frontier"));
-		return false;
-	}
-	if (!any && !units_read_size(text, bytes)) {
-		cli_usage(&d->program, "%s takes a number of bytes, such as "
-			  "512K or 25MB, or '" PLAN_AUTO "', not '%s'",
-			  job_option(d, "bucket-bytes"), text);
-		return false;
-	}
-	if (any)
-		*bytes = BUCKET_OF_MACHINE;
-	return true;
+	return !o->frontier && plan_read_bucket(d, o->bucket, o->topology,
+						&o->request.bucket);
 }
 
 bool plan_options_agree(job *d, plan_options *o)

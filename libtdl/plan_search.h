@@ -77,10 +77,7 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	PLAN_OPTION_SEQUENCE_PARALLEL(&(o)->request.variant),                \
 	PLAN_OPTIONS_STAGES(o),                                              \
 	PLAN_OPTION_MICRO_BATCHES(o),                                        \
-	{ CLI_TEXT, 0, "bucket-bytes", "SIZE",                               \
-	  "put small reductions together, up to SIZE bytes of them; 0: "     \
-	  "none; auto: as the machine's latency and bandwidth ask for "      \
-	  "(default with --topology, else 0)", &(o)->bucket },               \
+	PLAN_OPTION_BUCKET_BYTES(&(o)->bucket),                              \
 	PLAN_OPTION_TIME_LIMIT(&(o)->request.seconds),                       \
 	PLAN_OPTIONS_PINS(&(o)->request.pins),                               \
 	PLAN_OPTION_TOPOLOGY(&(o)->topology),                                \

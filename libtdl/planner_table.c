@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "compiler/lower/bucket.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
 #include "libtdl/plan_report.h"
@@ -19,7 +18,7 @@ static bool are_algorithms(job *d, const cli_words *names)
 	return true;
 }
 
-bool planner_options_agree(job *d, const planner_request *r)
+bool planner_options_agree(job *d, planner_request *r)
 {
 	if (r->score && !pins_are_given(&r->pins)) {
 		cli_usage(&d->program, "%s is missing",
@@ -27,7 +26,8 @@ bool planner_options_agree(job *d, const planner_request *r)
 		return false;
 	}
 	return are_algorithms(d, &r->algorithms) &&
-	       are_algorithms(d, &r->with);
+	       are_algorithms(d, &r->with) &&
+	       plan_read_bucket(d, r->bucket, r->topology, &r->bucket_bytes);
 }
 
 static bool among(const cli_words *words, const char *name)
@@ -48,7 +48,7 @@ static plan_request request_of(const job *d, const planner_request *r,
 			       .seconds = r->seconds, .k = t->devices,
 			       .topology = t->machine, .pins = r->pins,
 			       .variant = r->variant,
-			       .bucket = r->topology ? BUCKET_OF_MACHINE : 0,
+			       .bucket = r->bucket_bytes,
 			       .observer = r->observer };
 }
 

@@ -17,6 +17,8 @@ typedef struct planner_request {
 	const char *topology;
 	double seconds; /* of each search; 0: no limit */
 	search_variant variant; /* of megatron */
+	const char *bucket;	/* NULL, a size or "auto"; .. */
+	int64_t bucket_bytes;	/* .. plan_request.bucket, when it was read */
 	plan_observer *observer;
 } planner_request;
 
@@ -28,6 +30,7 @@ typedef struct planner_request {
 	  "also compare A, which needs another program (ilp)",               \
 	  &(r)->with },                                                      \
 	PLAN_OPTION_SEQUENCE_PARALLEL(&(r)->variant),                        \
+	PLAN_OPTION_BUCKET_BYTES(&(r)->bucket),                              \
 	PLAN_OPTION_TIME_LIMIT(&(r)->seconds),                               \
 	PLAN_OPTION_TOPOLOGY(&(r)->topology),                                \
 	PLAN_OPTIONS_PINS(&(r)->pins)
@@ -43,8 +46,9 @@ typedef struct planner_table {
 	int64_t bound;
 } planner_table;
 
-/* Whether the options go together; if not, with a message. */
-bool planner_options_agree(job *d, const planner_request *r);
+/* Whether the options go together; if not, with a message.  Reads those that
+ * are texts. */
+bool planner_options_agree(job *d, planner_request *r);
 
 /* Plans g with all planners that are asked for, in the order of their table,
  * auto last.  False when errors were added. */

@@ -303,8 +303,8 @@ TDL_API char *tdl_model_coverage(tdl_context *c, const char *path,
 TDL_API tdl_plan *tdl_plan_search(tdl_model *m, const tdl_option *options);
 
 /* Plans of all planners, or of some, side by side.  Options: devices (needed),
- * algorithm and with, which may be repeated, sequence-parallel, time-limit,
- * topology, pin, pins: `tdlc compare'. */
+ * algorithm and with, which may be repeated, sequence-parallel, bucket-bytes,
+ * time-limit, topology, pin, pins: `tdlc compare'. */
 TDL_API char *tdl_model_compare(tdl_model *m, const tdl_option *options);
 
 /* The same beside the plan that the pins make (needed), out of another system,

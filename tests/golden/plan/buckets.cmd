@@ -26,3 +26,12 @@ for bytes in 0 auto; do
 done
 tdlc plan $small --bucket-bytes many
 tdlc plan $small --algorithm auto --frontier --bucket-bytes 1M
+# Planners side by side, and the user's own plan, with buckets and without.
+for bytes in 0 auto; do
+	tdlc compare micro_batches.tdl --model small -D batch=64 -k 2 --train --topology "$tmp/machine.json" --algorithm data-parallel --algorithm auto --bucket-bytes $bytes --json | grep -E '"(algorithm|buckets|predicted_seconds)"'
+	tdlc score micro_batches.tdl --model small -D batch=64 -k 2 --train --topology "$tmp/machine.json" --pin 'w*=replicated' --algorithm data-parallel --bucket-bytes $bytes --json | grep -E '"(algorithm|buckets)"'
+done
+tdlc compare micro_batches.tdl --model small -D batch=64 -k 2 --train --algorithm data-parallel --bucket-bytes 1M --json | grep -E '"buckets"'
+tdlc compare micro_batches.tdl --model small -D batch=64 -k 2 --bucket-bytes many
+tdlc diff "$tmp/1-0.plan" "$tmp/1-auto.plan" --topology "$tmp/machine.json"
+tdlc diff "$tmp/1-100.plan" "$tmp/1-auto.plan" --json | grep bucket
