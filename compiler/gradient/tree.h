@@ -42,9 +42,10 @@ ast_expr *tree_guard(trees *t, ast_expr *read, ast_expr *value);
 ast_expr *tree_lambda(trees *t, int nvars, const ast_var *vars,
 		      ast_expr *body);
 
-/* Arithmetic: operations that constants make trivial are left out; a product's
- * sign and number come first; a sum has positive terms before negative ones,
- * and each term once. */
+/* Arithmetic: operations that constants make trivial are left out, but for
+ * products with 0 that may be NaN and that a tree has already, when it is
+ * changed; a product's sign and number come first; a sum has positive terms
+ * before negative ones, and each term once. */
 ast_expr *tree_neg(trees *t, ast_expr *x);
 ast_expr *tree_add(trees *t, ast_expr *x, ast_expr *y);
 ast_expr *tree_sub(trees *t, ast_expr *x, ast_expr *y);

@@ -59,7 +59,7 @@ void tree_collect(trees *t, tree_terms *to, ast_expr *e, double times)
 		tree_collect(t, to, e->args[0], times);
 		tree_collect(t, to, e->args[1],
 			     e->op == OP_SUB ? -times : times);
-	} else if (is_op(e, OP_MUL) && is_number(e->args[0])) {
+	} else if (is_op(e, OP_MUL) && is_number(e->args[0]) && !has_zero(e)) {
 		tree_collect(t, to, e->args[1], times * number(e->args[0]));
 	} else {
 		add_term(t, to, e, times);
@@ -187,6 +187,8 @@ static ast_expr *simple_product(trees *t, ast_expr *x, ast_expr *y)
 		return x;
 	if (is_number(x) && is_number(y))
 		return fold(t, x, y);
+	if (has_zero(x) || has_zero(y))
+		return tree_plain(t, OP_MUL, x, y);
 	if (is_op(x, OP_NEG))
 		return tree_neg(t, tree_mul(t, x->args[0], y));
 	if (is_op(y, OP_NEG))

@@ -6,9 +6,8 @@
 
 #include "compiler/gradient/tree_node.h"
 
-/* The numbers that an expression is made of; one of numbers that have a type is
- * no
- * constant. */
+/* The numbers that an expression is made of; one of numbers that have a type
+ * is no constant. */
 typedef enum content { WHOLE, FRACTION, TYPED } content;
 
 static content content_of(const trees *t, const ast_expr *e);

@@ -31,6 +31,21 @@ static ast_var *map_vars(const mapping *m, const ast_expr *e)
 	return vars;
 }
 
+/* Whether an expression of finite numbers may be infinite or NaN: it has a
+ * function of floats, infinity, or a quotient. */
+static bool may_be_none(const ast_expr *e)
+{
+	const builtin *f = e->kind == AST_CALL ? e->calls.function : NULL;
+	if ((f && f->rule == RULE_FLOAT) ||
+	    (e->kind == AST_FLOAT && isinf(e->f)) ||
+	    (is_op(e, OP_DIV) && !is_number(e->args[1])))
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (may_be_none(e->args[i]))
+			return true;
+	return false;
+}
+
 /* The node e with other operands, simplified. */
 static ast_expr *remake(const mapping *m, const ast_expr *e, ast_expr **args)
 {
@@ -41,6 +56,8 @@ static ast_expr *remake(const mapping *m, const ast_expr *e, ast_expr **args)
 		return e->op == OP_NEG ? tree_neg(t, args[0])
 				       : tree_not(t, args[0]);
 	case AST_BINARY:
+		if (has_zero(e) && may_be_none(e))
+			return tree_plain(t, OP_MUL, args[0], args[1]);
 		return tree_binary(t, e->op, args[0], args[1]);
 	case AST_IF:
 		return tree_if(t, args[0], args[1], args[2]);

@@ -39,6 +39,14 @@ static inline bool is_op(const ast_expr *e, ast_operator op)
 	return (e->kind == AST_BINARY || e->kind == AST_UNARY) && e->op == op;
 }
 
+/* Whether it is a product with 0, which is left as it is where it may be NaN,
+ * as of an infinite number. */
+static inline bool has_zero(const ast_expr *e)
+{
+	return is_op(e, OP_MUL) &&
+	       (tree_is_zero(e->args[0]) || tree_is_zero(e->args[1]));
+}
+
 /* Not infinity, which is a number of each integer type, too. */
 static inline bool is_number(const ast_expr *e)
 {

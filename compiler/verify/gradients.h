@@ -50,6 +50,8 @@ bool run_gradient(run *g, const run *f, const view *weights,
  * (steps.c) */
 view *steps_of(const run *r);
 bool are_same_steps(const run *r, const view *x, const view *y);
+/* Whether a conversion overflows in what a run has computed. */
+bool has_overflow(const run *r);
 
 /* Compares derived gradients in shorter floats with f64 (rounded.c). */
 void check_rounded_gradients(trial *t);

@@ -15,6 +15,7 @@
 typedef struct finder {
 	arena *arena;
 	int nsteps, noverflows; /* found: each has a weight of its own */
+	bool overflows_alone;
 } finder;
 
 static kexpr *f64(arena *a, const kexpr *e)
@@ -34,6 +35,8 @@ static kexpr *product(arena *a, kexpr *x, double weight)
 
 static kexpr *step_of(finder *f, const kexpr *e)
 {
+	if (f->overflows_alone)
+		return NULL;
 	return product(f->arena, f64(f->arena, e), 1 + 0.7310585 * f->nsteps++);
 }
 
@@ -103,17 +106,14 @@ static kexpr *steps_in(finder *f, const kexpr *e)
 	return all;
 }
 
-/* The sums at the points of a stage, or its integers; no data where it has no
- * steps. */
-static view steps_of_stage(const run *r, int i)
+/* The sums at the points of a stage; no data where it has none. */
+static view sums_of_stage(const run *r, int i, bool overflows_alone)
 {
 	const stage *st = &r->x->stages[i];
-	finder f = {.arena = r->t->arena};
+	finder f = {.arena = r->t->arena, .overflows_alone = overflows_alone};
 	kernel k = *st->kernel;
 	view in[MAX_NINPUTS], out;
 	box all = kernel_space(&k);
-	if (!dtype_is_float(k.type))
-		return copy_view(f.arena, &r->values[r->x->nparams + i]);
 	k.body = k.nslices ? NULL : steps_in(&f, k.body);
 	if (!k.body)
 		return (view){0};
@@ -127,12 +127,27 @@ static view steps_of_stage(const run *r, int i)
 	return out;
 }
 
+/* Of a stage of integers, these. */
 view *steps_of(const run *r)
 {
 	view *all = ARENA_ARRAY(r->t->arena, view, r->x->nstages + 1);
 	for (int i = 0; i < r->x->nstages; i++)
-		all[i] = steps_of_stage(r, i);
+		all[i] = dtype_is_float(r->x->stages[i].kernel->type)
+				 ? sums_of_stage(r, i, false)
+				 : copy_view(r->t->arena,
+					     &r->values[r->x->nparams + i]);
 	return all;
+}
+
+bool has_overflow(const run *r)
+{
+	for (int i = 0; i < r->x->nstages; i++) {
+		view sums = sums_of_stage(r, i, true);
+		for (int64_t e = 0; sums.data && e < view_count(&sums); e++)
+			if (elem_get_f64(sums.type, sums.data, e) != 0)
+				return true;
+	}
+	return false;
 }
 
 bool are_same_steps(const run *r, const view *x, const view *y)

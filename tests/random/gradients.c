@@ -6,8 +6,10 @@
  * the same text, and the checker has to accept both, the text without a warning
  * about names that hide others.  Every Mth random operator (by default every
  * fifth; with 0 none) goes through what tdlc verify --gradients does, too.  An
- * operator that fails is made as small as it gets and printed.  Operator K of a
- * seed is that of `operators`.  The exit status is 1 where something fails. */
+ * operator that fails is made as small as it gets and printed, with a first
+ * line that names the seed of its data: so it is a file of tests/random/known,
+ * all of which are tried first, with differences.  Operator K of a seed is that
+ * of `operators`.  The exit status is 1 where something fails. */
 #include "config.h"
 
 #include <dirent.h>
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "compiler/analysis/bounds.h"
 #include "compiler/gradient/gradient.h"
 #include "compiler/verify/verify.h"
@@ -140,14 +143,20 @@ static bool may_read_outside(arena *a, const tdl_modules *m, const ast_op *op)
 	       !analysis_check_op(m, diag_sink_new(a), op, &effort);
 }
 
+/* Whether a gradient is refused because it reads, or may read, outside. */
+static bool is_about_outside(const char *what)
+{
+	return strstr(what, "its gradient cannot be expanded (dim") ||
+	       strstr(what, "its gradient cannot be expanded (it cannot be "
+			    "shown that dim");
+}
+
 static const char *finding(arena *a, const verify_result *r, bool may)
 {
 	for (int i = 0; i < r->nfindings; i++)
 		if (r->findings[i].kind == VERIFY_WRONG &&
 		    strstr(r->findings[i].what, "gradient") &&
-		    !(may && strstr(r->findings[i].what,
-					"its gradient cannot be expanded (dim"
-					)))
+		    !(may && is_about_outside(r->findings[i].what)))
 			return arena_printf(a, "by %s: %s",
 					    r->findings[i].about,
 					    r->findings[i].what);
@@ -211,7 +220,8 @@ static void report(arena *a, const request *r, int64_t number,
 	       r->seed, why);
 	random_operator small = shrink(a, o, still_fails, &verify);
 	why = fault_of(a, &small, verify, &t);
-	printf("smaller: %s\n%s\n", why ? why : "", small.text);
+	printf("smaller: %s\n// seed %" PRIu64 "\n%s\n", why ? why : "",
+	       small.seed, small.text);
 	fflush(stdout);
 }
 
@@ -270,6 +280,38 @@ static void run_library(const char *folder, totals *t)
 		closedir(d);
 }
 
+/* ---- operators that have failed ------------------------------------------ */
+
+static void run_known_one(arena *a, const char *path, totals *t)
+{
+	size_t len;
+	random_operator o = { .text = file_read(a, diag_sink_new(a), path,
+						1 << 16, &len) };
+	const char *why = "cannot be read";
+	if (o.text && sscanf(o.text, "// seed %" SCNu64, &o.seed) == 1)
+		why = fault_of(a, &o, true, t);
+	if (why) {
+		t->faults++;
+		printf("%s: %s\n", path, why);
+	}
+}
+
+static void run_known(const char *folder, totals *t)
+{
+	DIR *d = opendir(folder);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		size_t len = strlen(e->d_name);
+		if (len < 5 || strcmp(e->d_name + len - 4, ".tdl"))
+			continue;
+		arena *a = arena_new();
+		run_known_one(a, arena_printf(a, "%s/%s", folder, e->d_name),
+			      t);
+		arena_free(a);
+	}
+	if (d)
+		closedir(d);
+}
+
 /* ---- the command --------------------------------------------------------- */
 
 static void print(const char *what, const totals *t)
@@ -302,18 +344,27 @@ int main(int argc, char **argv)
 		}
 		*options[k].to = strtoll(argv[++i], NULL, 10);
 	}
-	totals library = { 0 }, drawn = { 0 };
+	totals library = { 0 }, known = { 0 }, drawn = { 0 };
 	const char *folder = getenv("TDL_OPDEFS");
 	if (folder) {
 		run_library(folder, &library);
 		print("library", &library);
 	}
+	const char *srcdir = getenv("srcdir");
+	if (folder && srcdir) {
+		arena *a = arena_new();
+		run_known(arena_printf(a, "%s/tests/random/known", srcdir),
+			  &known);
+		arena_free(a);
+		print("known", &known);
+	}
 	run_random(&r, &drawn);
 	print("random", &drawn);
 	bool idle = (folder && library.gradients < 100) ||
+		    (folder && srcdir && known.gradients == 0) ||
 		    (r.count >= 100 && drawn.gradients < r.count / 4);
 	if (idle)
 		puts("too few have gradients");
-	return library.faults || drawn.faults || idle ? EXIT_FAILURE
-						       : EXIT_SUCCESS;
+	bool faults = library.faults || known.faults || drawn.faults;
+	return faults || idle ? EXIT_FAILURE : EXIT_SUCCESS;
 }

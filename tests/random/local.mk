@@ -38,3 +38,9 @@ TESTS += %D%/gradients
 	%D%/same_tree.c %D%/same_tree.h \
 	%D%/shrink.c %D%/shrink.h
 %C%_gradients_LDADD = $(random_libs)
+EXTRA_DIST += \
+	%D%/known/conversion_overflows.tdl \
+	%D%/known/divisor_none.tdl \
+	%D%/known/may_read_outside.tdl \
+	%D%/known/zero_of_none.tdl \
+	%D%/known/zero_product_of_none.tdl
