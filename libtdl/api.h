@@ -208,14 +208,24 @@ struct tdl_plan {
 				     asked for, as .. */
 	const struct plan *plan;  /* .. what is read of its text */
 	arena *of_whole, *of_plan;
+	/* Of several stages, as it was read; then `whole' and `plan' are
+	 * NULL. */
+	const struct plan_pipeline *stages;
 };
 
-/* Whether a plan that was found has several stages; the text of its file. */
+/* Whether a plan has several stages. */
 bool api_has_stages(const tdl_plan *p);
-const char *api_pipeline_text(api_call *c, const tdl_plan *p, const char *path,
-			      size_t *n);
 
-/* The plan with all that a file has of it; NULL with errors added. */
+/* The plan as it is read, of one stage or of several; NULL with errors
+ * added. */
+const struct plan_pipeline *api_read_stages(api_call *c, tdl_plan *p);
+
+/* The text of the plan's file at path; NULL after a message or with errors
+ * added. */
+const char *api_text_at(api_call *c, tdl_plan *p, const char *path, size_t *n);
+
+/* The plan with all that a file has of it; NULL with errors added, or after a
+ * message where it has several stages. */
 const struct plan *api_whole_plan(api_call *c, tdl_plan *p);
 
 /* The text of its file at path, which a reader accepts; NULL after a message or
@@ -223,7 +233,7 @@ const struct plan *api_whole_plan(api_call *c, tdl_plan *p);
 const char *api_plan_text(api_call *c, const struct plan *p, const char *path,
 			  size_t *n);
 
-/* The plan as it is read; NULL with errors added. */
+/* The same as it is read. */
 const struct plan *api_read_plan(api_call *c, tdl_plan *p);
 
 #endif

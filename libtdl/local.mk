@@ -63,6 +63,10 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/planner_table_text.c \
 	%D%/program_files.c %D%/program_files.h \
 	%D%/rule_text.c %D%/rule_text.h \
+	%D%/stages_chart.c \
+	%D%/stages_show.c \
+	%D%/stages_trace.c \
+	%D%/stages_view.c %D%/stages_view.h \
 	%D%/text_chart.c %D%/text_chart.h \
 	%D%/train_options.c %D%/train_options.h \
 	%D%/verify_job.c %D%/verify_job.h \
@@ -105,6 +109,7 @@ EXTRA_DIST += $(report_files) %D%/page/uplot/LICENSE %D%/page/uplot/README.md
 	%D%/plan_questions.c \
 	%D%/problems.c \
 	%D%/planning.c \
+	%D%/simulating.c \
 	%D%/run.c
 
 EXTRA_DIST += %D%/README.md %D%/tdl.map

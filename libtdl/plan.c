@@ -9,7 +9,7 @@
 #include "compiler/portfolio/pipeline_plan.h"
 #include "libtdl/api.h"
 #include "libtdl/plan_search.h"
-#include "plan/plan.h"
+#include "plan/pipeline.h"
 
 const char api_nowhere[] = "the plan";
 
@@ -70,28 +70,22 @@ static api_made *made_of(api_call *c, tdl_plan *p)
 
 bool api_has_stages(const tdl_plan *p)
 {
-	return p->found && p->found->pipeline;
+	return p->stages || (p->found && p->found->pipeline);
 }
 
-const char *api_pipeline_text(api_call *c, const tdl_plan *p, const char *path,
-			      size_t *n)
+/* A message where a plan has several stages. */
+static bool has_one_stage(api_call *c, const tdl_plan *p)
 {
-	arena *a = c->job.arena;
-	const plan_pipeline *whole = lower_completed_pipeline(
-		a, p->found->pipeline->plan, codegen_sources, c->job.sink);
-	const char *text = whole ? pipeline_text(a, whole, path, n) : NULL;
-	if (whole && !text)
-		api_fail(c, TDL_MACHINE, "%s: %s", path, strerror(errno));
-	return text;
+	if (api_has_stages(p))
+		api_fail(c, TDL_USAGE, "%s has several stages: that is for a "
+			 "plan of one", p->path);
+	return !api_has_stages(p);
 }
 
 const plan *api_whole_plan(api_call *c, tdl_plan *p)
 {
-	if (api_has_stages(p)) {
-		api_fail(c, TDL_USAGE, "a plan of several stages cannot be "
-			 "looked at yet, but written");
+	if (!has_one_stage(c, p))
 		return NULL;
-	}
 	api_made *m = p->whole ? NULL : made_of(c, p);
 	if (m && !m->whole) {
 		m->of_whole = arena_new();
@@ -133,13 +127,36 @@ const char *api_plan_text(api_call *c, const plan *p, const char *path,
 	return NULL;
 }
 
+/* The same of several stages. */
+static const char *stages_text(api_call *c, const tdl_plan *p,
+			       const char *path, size_t *n)
+{
+	arena *a = c->job.arena;
+	const plan_pipeline *whole = p->stages;
+	if (!whole)
+		whole = lower_completed_pipeline(a, p->found->pipeline->plan,
+						 codegen_sources, c->job.sink);
+	const char *text = whole ? pipeline_text(a, whole, path, n) : NULL;
+	if (whole && !text)
+		api_fail(c, TDL_MACHINE, "%s: %s", path, strerror(errno));
+	return text;
+}
+
+const char *api_text_at(api_call *c, tdl_plan *p, const char *path, size_t *n)
+{
+	if (api_has_stages(p))
+		return stages_text(c, p, path, n);
+	const plan *whole = api_whole_plan(c, p);
+	return whole ? api_plan_text(c, whole, path, n) : NULL;
+}
+
 /* The plan of a text, in *of, an arena of its own. */
-static const plan *parse(api_call *c, const char *path, const char *text,
-			 size_t n, arena **of)
+static const plan_pipeline *parse(api_call *c, const char *path,
+				  const char *text, size_t n, arena **of)
 {
 	arena *a = arena_new();
-	const plan *p = plan_parse(a, c->job.sink, arena_strdup(a, path), text,
-				   n);
+	const plan_pipeline *p = pipeline_parse(
+		a, c->job.sink, arena_strdup(a, path), text, n);
 	if (p)
 		*of = a;
 	else
@@ -150,15 +167,31 @@ static const plan *parse(api_call *c, const char *path, const char *text,
 const plan *api_read_plan(api_call *c, tdl_plan *p)
 {
 	size_t n;
-	if (p->plan)
+	if (p->plan || !has_one_stage(c, p))
 		return p->plan;
 	const plan *whole = api_whole_plan(c, p);
 	api_made *m = made_of(c, p);
 	const char *text = whole && !m->plan ?
 		api_plan_text(c, whole, api_nowhere, &n) : NULL;
-	if (text)
-		m->plan = parse(c, api_nowhere, text, n, &m->of_plan);
+	const plan_pipeline *one =
+		text ? parse(c, api_nowhere, text, n, &m->of_plan) : NULL;
+	if (one)
+		m->plan = one->stages;
 	return m->plan;
+}
+
+const plan_pipeline *api_read_stages(api_call *c, tdl_plan *p)
+{
+	if (p->stages)
+		return p->stages;
+	if (!api_has_stages(p)) {
+		const plan *one = api_read_plan(c, p);
+		return one ? pipeline_of_plan(c->job.arena, one) : NULL;
+	}
+	size_t n;
+	const char *text = stages_text(c, p, api_nowhere, &n);
+	return text ? pipeline_parse(c->job.arena, c->job.sink, api_nowhere,
+				     text, n) : NULL;
 }
 
 /* ---- reading ----------------------------------------------------------- */
@@ -182,10 +215,14 @@ static void read_plan(api_call *c, void *arg)
 	p->context = c->context;
 	p->arena = d->arena;
 	p->path = arena_strdup(d->arena, r->path);
-	p->plan = parse(c, r->path, r->text, r->n, &p->of_plan);
-	if (!p->plan)
+	const plan_pipeline *all =
+		parse(c, r->path, r->text, r->n, &p->of_plan);
+	if (!all)
 		return;
-	p->whole = p->plan;
+	if (pipeline_is_plan(all))
+		p->whole = p->plan = all->stages;
+	else
+		p->stages = all;
 	r->result = p;
 	c->keeps = true;
 }

@@ -12,6 +12,7 @@
 #include "libtdl/plan_view.h"
 #include "libtdl/program_files.h"
 #include "libtdl/report.h"
+#include "libtdl/stages_view.h"
 #include "plan/plan.h"
 
 typedef struct question {
@@ -27,21 +28,11 @@ static char *ask(void (*body)(api_call *c, void *arg), question *q)
 	return api_ask(q->of->context, body, q, &q->answer);
 }
 
-/* The text of the plan's file at path. */
-static const char *text_of(api_call *c, tdl_plan *of, const char *path,
-			   size_t *n)
-{
-	if (api_has_stages(of))
-		return api_pipeline_text(c, of, path, n);
-	const plan *p = api_whole_plan(c, of);
-	return p ? api_plan_text(c, p, path, n) : NULL;
-}
-
 static void write_plan(api_call *c, void *arg)
 {
 	question *q = arg;
 	size_t n;
-	const char *text = text_of(c, q->of, q->name, &n);
+	const char *text = api_text_at(c, q->of, q->name, &n);
 	if (text && !file_write(q->name, text, n))
 		api_fail(c, TDL_MACHINE, "%s: %s", q->name, strerror(errno));
 }
@@ -56,7 +47,7 @@ static void print(api_call *c, void *arg)
 {
 	question *q = arg;
 	size_t n;
-	const char *text = text_of(c, q->of, api_nowhere, &n);
+	const char *text = api_text_at(c, q->of, api_nowhere, &n);
 	if (text)
 		q->answer = api_copy(text, n);
 }
@@ -95,9 +86,42 @@ static const topology *machine_of(api_call *c, const question *q,
 	return plan_topology(&c->job, q->name, mesh_workers(&p->mesh));
 }
 
+/* A plan of several stages on a machine; NULL with errors added. */
+static const stages_view *stages_of(api_call *c, const question *q)
+{
+	const plan_pipeline *p = api_read_stages(c, q->of);
+	const topology *t = !p ? NULL :
+		stages_machine(&c->job, q->name,
+			       pipeline_first(p, p->nstages));
+	return t ? stages_view_of(&c->job, p, t, q->of->path) : NULL;
+}
+
+static void lay_out_stages(api_call *c, question *q)
+{
+	text_stream s;
+	const stages_view *v = NULL;
+	if (c->context->style & TDL_DOT)
+		api_fail(c, TDL_USAGE, "%s has several stages: graphviz draws "
+			 "plans of one", q->of->path);
+	else
+		v = stages_of(c, q);
+	if (!v)
+		return;
+	if (api_as_text(c)) {
+		stages_show_text(text_stream_open(&s), v);
+		q->answer = api_printed(c, &s);
+	} else {
+		q->answer = api_text(stages_show_json(v));
+	}
+}
+
 static void lay_out(api_call *c, void *arg)
 {
 	question *q = arg;
+	if (api_has_stages(q->of)) {
+		lay_out_stages(c, q);
+		return;
+	}
 	plan_view v = { .arena = c->job.arena, .p = api_read_plan(c, q->of) };
 	v.machine = v.p ? machine_of(c, q, v.p) : NULL;
 	text_stream s;

@@ -115,22 +115,29 @@ static json_t *transfers_json(const plan_view *v)
 	return all;
 }
 
+void plan_view_set_lists(const plan_view *v, json_t *to)
+{
+	arena *tmp = arena_new();
+	json_object_set_new(to, "tensors", tensors_json(tmp, v->p));
+	json_object_set_new(to, "operators", operators_json(tmp, v->p));
+	json_object_set_new(to, "transfers", transfers_json(v));
+	arena_free(tmp);
+}
+
 json_t *plan_view_json(const plan_view *v)
 {
 	const plan *p = v->p;
-	arena *tmp = arena_new();
 	json_t *sizes = json_array();
 	for (int a = 0; a < p->mesh.naxes; a++)
 		json_array_append_new(sizes, json_integer(p->mesh.size[a]));
 	json_t *all = json_pack(
-		"{s:s,s:s,s:i,s:o,s:I,s:I,s:f,s:s,s:o,s:o,s:o}", "model",
+		"{s:s,s:s,s:i,s:o,s:I,s:I,s:f,s:s}", "model",
 		p->model, "algorithm", p->algorithm, "devices",
 		mesh_workers(&p->mesh), "mesh", sizes, "communication_bytes",
 		(json_int_t)p->communication_bytes, "peak_bytes_per_device",
 		(json_int_t)p->arena_bytes, "predicted_seconds",
 		lower_seconds(p, v->machine), "predicted_for",
-		v->machine->name, "tensors", tensors_json(tmp, p), "operators",
-		operators_json(tmp, p), "transfers", transfers_json(v));
-	arena_free(tmp);
+		v->machine->name);
+	plan_view_set_lists(v, all);
 	return all;
 }

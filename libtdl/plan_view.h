@@ -29,6 +29,11 @@ const char *plan_role_name(const plan_tensor *t);
 /* The tensor that an instruction moves; it is no run. */
 const plan_tensor *plan_moved_tensor(const plan *p, const plan_instr *in);
 
+/* The lists of it, set in an object: "tensors", "operators", "transfers". */
+void plan_view_set_lists(const plan_view *v, json_t *to);
+/* The same as tables, each behind an empty line. */
+void plan_view_tables(FILE *to, const plan_view *v);
+
 /* The output of `tdlc show PLAN --json'. */
 json_t *plan_view_json(const plan_view *v);
 /* The same without --json: equal tensors, operators and transfers of repeated

@@ -4,7 +4,6 @@
 
 #include "libtdl/plan_view.h"
 
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,13 +282,18 @@ static void print_buckets(FILE *to, const plan_view *v)
 	table_print(&t, to, 0);
 }
 
-void plan_view_text(FILE *to, const plan_view *v)
+void plan_view_tables(FILE *to, const plan_view *v)
 {
-	print_head(to, v);
 	print_tensors(to, v, PLAN_INPUT);
 	print_tensors(to, v, PLAN_CONSTANT);
 	print_tensors(to, v, PLAN_STATE);
 	print_operators(to, v);
 	print_transfers(to, v);
 	print_buckets(to, v);
+}
+
+void plan_view_text(FILE *to, const plan_view *v)
+{
+	print_head(to, v);
+	plan_view_tables(to, v);
 }

@@ -18,6 +18,7 @@ tdlc_SOURCES = \
 	%D%/progress.c %D%/progress.h \
 	%D%/report.c \
 	%D%/show.c \
+	%D%/simulate.c \
 	%D%/solve.c \
 	%D%/verify.c
 tdlc_LDADD = \

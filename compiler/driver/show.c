@@ -4,10 +4,11 @@
 #include "compiler/driver/commands.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct show_options {
 	bool dot, costs;
-	const char *machine;
+	const char *machine, *diagram;
 } show_options;
 
 /* Whether a file begins as a plan does, with a brace; ONNX and TDL do not. */
@@ -32,11 +33,18 @@ static cli_status show_plan(page *p, const show_options *o, const char *path)
 	tdl_plan *plan = tdl_plan_load(p->context, path);
 	if (page_failed(p))
 		return p->status;
-	return page_print(p, tdl_plan_layout(plan, o->machine));
+	if (!o->diagram)
+		return page_print(p, tdl_plan_layout(plan, o->machine));
+	if (!strcmp(o->diagram, "-"))
+		return page_print(p, tdl_plan_chart(plan, o->machine, "text"));
+	return page_write_text(p, o->diagram,
+			       tdl_plan_chart(plan, o->machine, "svg"));
 }
 
 static cli_status show_model(page *p, const show_options *o, const char *path)
 {
+	if (o->diagram)
+		return cli_usage(&p->program, "--diagram is for plans");
 	if (o->machine && !o->costs)
 		return cli_usage(&p->program, "--topology goes with --costs or "
 				 "with a plan");
@@ -58,6 +66,9 @@ cli_status command_show(page *p, int argc, char **argv)
 		{ CLI_FLAG, 0, "costs", NULL,
 		  "print a cost graph for tdlc place, as JSON: times of "
 		  "operators, bytes of results and states", &o.costs },
+		{ CLI_TEXT, 0, "diagram", "FILE",
+		  "draw a plan's pipeline as SVG, without the rest; - prints "
+		  "it as text", &o.diagram },
 		PAGE_OPTION_TOPOLOGY(&o.machine),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTION_LOAD(p),
@@ -71,9 +82,9 @@ cli_status command_show(page *p, int argc, char **argv)
 		return p->status;
 	if (first != argc - 1)
 		return cli_usage(&p->program, "one model or plan is expected");
-	if (p->json + o.dot + o.costs > 1)
-		return cli_usage(&p->program, "--json, --dot and --costs "
-				 "exclude each other");
+	if (p->json + o.dot + o.costs + (o.diagram != NULL) > 1)
+		return cli_usage(&p->program, "--json, --dot, --costs and "
+				 "--diagram exclude each other");
 	if (o.dot)
 		tdl_context_set_style(p->context, TDL_DOT | TDL_DASHES |
 						  TDL_STREAMS);

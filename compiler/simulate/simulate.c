@@ -39,21 +39,6 @@ const char *simulate_refused(arena *a, const plan_pipeline *p)
 			     "%d are simulated", n, SIMULATE_MAX_UNITS);
 }
 
-plan_pipeline simulated_plan(const plan *p)
-{
-	return (plan_pipeline){
-		.model = p->model,
-		.algorithm = p->algorithm,
-		.schedule = "",
-		.nstages = 1,
-		.stages = (plan *)p,
-		.nfixed = p->nfixed,
-		.fixed = p->fixed,
-		.communication_bytes = p->communication_bytes,
-		.digest = p->digest,
-	};
-}
-
 /* ---- figures ----------------------------------------------------------- */
 
 static void raise(double *to, double at)

@@ -346,6 +346,21 @@ TDL_API char *tdl_plan_layout(tdl_plan *p, const char *topology);
 TDL_API char *tdl_plan_facts(tdl_plan *p, const char *topology);
 TDL_API char *tdl_plan_page(tdl_plan *p, const char *topology);
 
+/* A step of the plan, simulated on a machine, NULL for the default, event by
+ * event: when each stage computes, moves and waits, its memory over time:
+ * `tdlc simulate'. */
+TDL_API char *tdl_plan_simulate(tdl_plan *p, const char *topology);
+
+/* The same as a trace, JSON that Chrome and Perfetto show: `tdlc simulate
+ * --trace'. */
+TDL_API char *tdl_plan_trace(tdl_plan *p, const char *topology);
+
+/* The diagram of the pipeline in that step: which stage does which pass of which
+ * micro-batch when.  format is "svg", or "text", a line for each stage: `tdlc
+ * show PLAN --diagram'. */
+TDL_API char *tdl_plan_chart(tdl_plan *p, const char *topology,
+			     const char *format);
+
 /* The differences between two plans of one context: `tdlc diff`. */
 TDL_API char *tdl_plan_diff(tdl_plan *p, tdl_plan *q, const char *topology);
 

@@ -1,0 +1,56 @@
+/* tdlc simulate: a step of a plan on a machine, event by event. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/driver/commands.h"
+
+/* Makes all that is asked for, then writes it, and prints the rest. */
+static cli_status hand_out(page *p, tdl_plan *plan, const char *machine,
+			   const char *trace, const char *diagram)
+{
+	const char *events = !trace ? "" :
+		page_keep(p, tdl_plan_trace(plan, machine));
+	if (p->status != CLI_OK)
+		return p->status;
+	const char *chart = !diagram ? "" :
+		page_keep(p, tdl_plan_chart(plan, machine, "svg"));
+	if (p->status != CLI_OK)
+		return p->status;
+	if (trace)
+		page_write(p, trace, events, strlen(events));
+	if (diagram && p->status == CLI_OK)
+		page_write(p, diagram, chart, strlen(chart));
+	if (p->status != CLI_OK)
+		return p->status;
+	return page_print(p, tdl_plan_simulate(plan, machine));
+}
+
+cli_status command_simulate(page *p, int argc, char **argv)
+{
+	const char *machine = NULL, *trace = NULL, *diagram = NULL;
+	const cli_option options[] = {
+		PAGE_OPTION_TOPOLOGY(&machine),
+		{ CLI_TEXT, 0, "trace", "FILE",
+		  "write the step as a trace for Chrome or Perfetto", &trace },
+		{ CLI_TEXT, 0, "diagram", "FILE",
+		  "draw the pipeline as SVG", &diagram },
+		PAGE_OPTION_JSON(p),
+		PAGE_OPTIONS(p),
+		{ CLI_END },
+	};
+	page_options(p, options);
+	int first = page_begin(p, argc, argv);
+	if (first < 0)
+		return p->status;
+	if (argc - first != 1)
+		return cli_usage(&p->program, "one plan is expected");
+	if ((trace && !strcmp(trace, "-")) ||
+	    (diagram && !strcmp(diagram, "-")))
+		return cli_usage(&p->program, "--trace and --diagram write to "
+				 "files: the simulation is printed");
+	tdl_plan *plan = tdl_plan_load(p->context, argv[first]);
+	return page_failed(p) ? p->status
+			      : hand_out(p, plan, machine, trace, diagram);
+}

@@ -1,0 +1,82 @@
+/* Simulated steps of plans: functions of tdl.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "libtdl/api.h"
+#include "libtdl/stages_view.h"
+
+typedef struct question {
+	tdl_plan *of;
+	const char *machine, *format;
+	char *answer;
+} question;
+
+static const stages_view *view_of(api_call *c, const question *q)
+{
+	const plan_pipeline *p = api_read_stages(c, q->of);
+	const topology *t = !p ? NULL :
+		stages_machine(&c->job, q->machine,
+			       pipeline_first(p, p->nstages));
+	return t ? stages_view_of(&c->job, p, t, q->of->path) : NULL;
+}
+
+static void simulate(api_call *c, void *arg)
+{
+	question *q = arg;
+	const stages_view *v = view_of(c, q);
+	text_stream s;
+	if (!v)
+		return;
+	if (api_as_text(c)) {
+		stages_simulation_text(text_stream_open(&s), v);
+		q->answer = api_printed(c, &s);
+	} else {
+		q->answer = api_text(stages_simulation_json(v));
+	}
+}
+
+char *tdl_plan_simulate(tdl_plan *p, const char *machine)
+{
+	question q = { .of = p, .machine = machine };
+	return api_ask(p->context, simulate, &q, &q.answer);
+}
+
+static void trace(api_call *c, void *arg)
+{
+	question *q = arg;
+	const stages_view *v = view_of(c, q);
+	if (v)
+		q->answer = api_text(stages_trace(v));
+}
+
+char *tdl_plan_trace(tdl_plan *p, const char *machine)
+{
+	question q = { .of = p, .machine = machine };
+	return api_ask(p->context, trace, &q, &q.answer);
+}
+
+static void draw(api_call *c, void *arg)
+{
+	question *q = arg;
+	bool svg = !strcmp(q->format, "svg");
+	text_stream s;
+	if (!svg && strcmp(q->format, "text")) {
+		api_fail(c, TDL_USAGE, "there is no format '%s'", q->format);
+		return;
+	}
+	const stages_view *v = view_of(c, q);
+	if (!v)
+		return;
+	if (svg)
+		stages_chart_svg(text_stream_open(&s), v);
+	else
+		stages_chart_text(text_stream_open(&s), v);
+	q->answer = api_printed(c, &s);
+}
+
+char *tdl_plan_chart(tdl_plan *p, const char *machine, const char *format)
+{
+	question q = { .of = p, .machine = machine, .format = format };
+	return api_ask(p->context, draw, &q, &q.answer);
+}

@@ -1,0 +1,155 @@
+/* A simulated step in the format of Chrome's traces, which Perfetto reads, too:
+ * a process for each stage, with a thread for each of its streams.  Instants
+ * are microseconds. */
+#include "config.h"
+
+#include "libtdl/stages_view.h"
+
+enum { PASSES, COMPUTES, COMMUNICATES, SENDS, RECEIVES, THREADS };
+
+static json_t *name_json(const char *what, int nth, int thread,
+			 const char *name)
+{
+	return json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "name", what, "ph", "M",
+			 "pid", nth, "tid", thread, "args", "name", name);
+}
+
+/* Something from an instant to another; steals args. */
+static json_t *span_json(const char *name, const char *kind, int nth,
+			 int thread, double begin, double end, json_t *args)
+{
+	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:o}", "name", name,
+			 "cat", kind, "ph", "X", "pid", nth, "tid", thread,
+			 "ts", begin * 1e6, "dur", (end - begin) * 1e6, "args",
+			 args);
+}
+
+static void add_names(const stages_view *v, json_t *to, int s)
+{
+	static const char *const threads[] = { "passes", "computes",
+					       "communicates", "sends",
+					       "receives" };
+	const simulated_stage *x = &v->step->stages[s];
+	const char *name = arena_printf(v->arena, "stage %d, device%s %d to %d",
+					s, x->ndevices == 1 ? "" : "s",
+					x->first, x->first + x->ndevices - 1);
+	json_array_append_new(to, name_json("process_name", s, 0, name));
+	json_array_append_new(
+		to, json_pack("{s:s,s:s,s:i,s:i,s:{s:i}}", "name",
+			      "process_sort_index", "ph", "M", "pid", s, "tid",
+			      0, "args", "sort_index", s));
+	for (int i = 0; i < THREADS; i++)
+		json_array_append_new(to, name_json("thread_name", s, i,
+						    threads[i]));
+}
+
+/* -1 for none, as JSON has it. */
+static json_t *number_or_null(int n)
+{
+	return n < 0 ? json_null() : json_integer(n);
+}
+
+static void add_tasks(const stages_view *v, json_t *to, int s)
+{
+	const simulated_stage *x = &v->step->stages[s];
+	for (int i = 0; i < x->ntasks; i++) {
+		const simulated_task *t = &x->tasks[i];
+		const char *pass = stages_pass_name(&v->p->stages[s],
+						    t->segment);
+		const char *name = t->turn < 0 ? pass :
+			arena_printf(v->arena, "%s%d", pass, t->turn);
+		json_array_append_new(
+			to, span_json(name, "pass", s, PASSES, t->begin_seconds,
+				      t->end_seconds,
+				      json_pack("{s:o}", "micro_batch",
+						number_or_null(t->turn))));
+	}
+}
+
+static const char *instr_name(const plan *q, const plan_instr *in)
+{
+	int buffer = plan_moves(in) ? in->from : in->to;
+	return in->op == PLAN_RUN
+		       ? q->nodes[in->node].name
+		       : q->tensors[q->buffers[buffer].tensor].name;
+}
+
+static const char *instr_kind(const plan_instr *in)
+{
+	return plan_moves(in)	    ? collective_name(in->collective)
+	       : in->op == PLAN_RUN ? "run"
+	       : in->op == PLAN_FEED ? "feed"
+				     : "receive";
+}
+
+static void add_units(const stages_view *v, json_t *to, int s)
+{
+	const plan *q = &v->p->stages[s];
+	const simulated_stage *x = &v->step->stages[s];
+	for (int i = 0; i < x->nunits; i++) {
+		const simulated_unit *u = &x->units[i];
+		const plan_instr *in = &q->program[u->instr];
+		if (u->end_seconds <= u->begin_seconds)
+			continue;
+		json_array_append_new(
+			to, span_json(instr_name(q, in), instr_kind(in), s,
+				      COMPUTES + u->stream, u->begin_seconds,
+				      u->end_seconds,
+				      json_pack("{s:i,s:o}", "instruction",
+						u->instr, "micro_batch",
+						number_or_null(u->turn))));
+	}
+}
+
+/* Both ends of a message, and the arrow between them. */
+static void add_message(const stages_view *v, json_t *to, int m)
+{
+	const simulated_message *x = &v->step->messages[m];
+	const plan_channel *c = &v->p->channels[x->channel];
+	const char *name = v->p->stages[c->to].tensors[c->target].name;
+	const int ends[] = { c->from, c->to };
+	for (int i = 0; i < 2; i++) {
+		json_t *args = json_pack("{s:i,s:i,s:o}", "from", c->from,
+					 "to", c->to, "micro_batch",
+					 number_or_null(x->turn));
+		json_array_append_new(
+			to, span_json(name, "message", ends[i], SENDS + i,
+				      x->begin_seconds, x->end_seconds, args));
+		json_array_append_new(
+			to, json_pack("{s:s,s:s,s:s,s:s*,s:i,s:i,s:i,s:f}",
+				      "name", name, "cat", "message", "ph",
+				      i ? "f" : "s", "bp", i ? "e" : NULL,
+				      "id", m, "pid", ends[i], "tid",
+				      SENDS + i, "ts",
+				      (i ? x->end_seconds : x->begin_seconds) *
+					      1e6));
+	}
+}
+
+static void add_memory(const stages_view *v, json_t *to, int s)
+{
+	for (int i = 0; i < v->nuses[s]; i++)
+		json_array_append_new(
+			to, json_pack("{s:s,s:s,s:i,s:f,s:{s:I}}", "name",
+				      "memory", "ph", "C", "pid", s, "ts",
+				      v->uses[s][i].seconds * 1e6, "args",
+				      "bytes",
+				      (json_int_t)v->uses[s][i].nbytes));
+}
+
+json_t *stages_trace(const stages_view *v)
+{
+	json_t *events = json_array();
+	for (int s = 0; s < v->p->nstages; s++) {
+		add_names(v, events, s);
+		add_tasks(v, events, s);
+		add_units(v, events, s);
+		add_memory(v, events, s);
+	}
+	for (int m = 0; m < v->step->nmessages; m++)
+		add_message(v, events, m);
+	return json_pack("{s:o,s:s,s:{s:s,s:s,s:f}}", "traceEvents", events,
+			 "displayTimeUnit", "ms", "otherData", "model",
+			 v->p->model, "machine", v->machine->name, "seconds",
+			 v->step->seconds);
+}

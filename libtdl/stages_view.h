@@ -1,0 +1,76 @@
+/* A plan of one stage or of several on a machine: its simulated step, as text,
+ * as JSON, as a trace and as a chart. */
+#ifndef TDL_LIBTDL_STAGES_VIEW_H
+#define TDL_LIBTDL_STAGES_VIEW_H
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "compiler/simulate/simulate.h"
+#include "libtdl/job.h"
+
+typedef struct stages_view {
+	arena *arena;
+	const plan_pipeline *p;
+	const topology *machine;
+	const simulation *step;
+	int *nuses; /* by stage: memory over time */
+	simulated_use **uses;
+	int64_t *peak; /* the most of these */
+} stages_view;
+
+/* A machine by its name, NULL for the default, that has k devices; NULL when
+ * errors were added. */
+const topology *stages_machine(job *d, const char *name, int64_t k);
+
+/* Simulates a step; NULL after an error, at `path'. */
+const stages_view *stages_view_of(job *d, const plan_pipeline *p,
+				  const topology *machine, const char *path);
+
+/* ---- parts of other results -------------------------------------------- */
+
+/* "F", "B", "W"; of segment -1 "before", behind the last "after". */
+const char *stages_pass_name(const plan *of, int segment);
+
+/* [{"from", "to", "tensor", "once", "bytes"}]: bytes to all receivers in a
+ * step. */
+json_t *stages_channels_json(const stages_view *v);
+
+/* The figures of stage s in a step: devices, times, memory. */
+json_t *stages_figures_json(const stages_view *v, int s);
+
+/* [[segment, turn, begin, end], ..] */
+json_t *stages_tasks_json(const stages_view *v, int s);
+
+/* [[channel, turn, begin, end], ..]; turn null for one that is sent once. */
+json_t *stages_messages_json(const stages_view *v);
+
+/* What runs when: "1f1b, 8 micro-batches". */
+const char *stages_schedule_text(arena *a, const plan_pipeline *p);
+
+/* Rows for the stages: devices, operators, memory, times. */
+void stages_table(FILE *to, const stages_view *v);
+
+/* ---- tdlc show --------------------------------------------------------- */
+
+void stages_show_text(FILE *to, const stages_view *v);
+json_t *stages_show_json(const stages_view *v);
+
+/* ---- tdlc simulate ----------------------------------------------------- */
+
+void stages_simulation_text(FILE *to, const stages_view *v);
+json_t *stages_simulation_json(const stages_view *v);
+
+/* The step in the format of Chrome's traces: a process for each stage. */
+json_t *stages_trace(const stages_view *v);
+
+/* ---- the diagram ------------------------------------------------------- */
+
+/* A line for each stage, with a legend: a character for each part of the step,
+ * the micro-batch that is done for most of it. */
+void stages_chart_text(FILE *to, const stages_view *v);
+
+/* The same as SVG, drawn to scale, with messages. */
+void stages_chart_svg(FILE *to, const stages_view *v);
+
+#endif
