@@ -18,6 +18,7 @@ dist_doc_DATA = \
 	%D%/report.md \
 	%D%/report.png \
 	%D%/search.md \
+	%D%/simulate.md \
 	%D%/solver.md \
 	%D%/stages.md \
 	%D%/tofu.md \

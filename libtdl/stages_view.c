@@ -272,7 +272,8 @@ json_t *stages_simulation_json(const stages_view *v)
 		p->model, "algorithm", p->algorithm, "devices",
 		pipeline_first(p, p->nstages), "predicted_for",
 		v->machine->name, "schedule", p->schedule, "micro_batches",
-		plan_loop_json(&p->stages[0].loop), "predicted_seconds", v->step->seconds, "bubble",
-		v->step->bubble, "stages", stages, "channels",
-		stages_channels_json(v), "messages", stages_messages_json(v));
+		plan_loop_json(&p->stages[0].loop), "predicted_seconds",
+		v->step->seconds, "bubble", v->step->bubble, "stages", stages,
+		"channels", stages_channels_json(v), "messages",
+		stages_messages_json(v));
 }

@@ -45,7 +45,7 @@ json_t *stages_tasks_json(const stages_view *v, int s);
 /* [[channel, turn, begin, end], ..]; turn null for one that is sent once. */
 json_t *stages_messages_json(const stages_view *v);
 
-/* What runs when: "1f1b, 8 micro-batches". */
+/* The schedule, "1f1b, 8 micro-batches, of 64 samples in all". */
 const char *stages_schedule_text(arena *a, const plan_pipeline *p);
 
 /* Rows for the stages: devices, operators, memory, times. */

@@ -187,6 +187,18 @@ for k in 2 4; do
 	sed -i '$ { /^$/d }' "$tmp/$k.text"
 	cmp -s "$tmp/$k.text" "$tmp/$k.plan" || fail "another plan for $k"
 done
+"$TDLC" plan "$mlp" -k 4 --stages 2 --micro-batches 2 --train \
+	-o "$tmp/staged.plan" >"$tmp/out"
+for plan in 4 staged; do
+	same simulate "$tmp/$plan.plan" -- simulate "$tmp/$plan.plan" --json
+	for what in trace chart; do
+		expect 0 "$tmp/ask" $what "$tmp/$plan.plan"
+		sed '$ { /^$/d }' "$tmp/out" >"$tmp/library"
+		expect 0 "$TDLC" simulate "$tmp/$plan.plan" \
+			--trace "$tmp/trace" --diagram "$tmp/chart"
+		cmp -s "$tmp/library" "$tmp/$what" || fail "another $what"
+	done
+done
 same diff "$tmp/2.plan" "$tmp/4.plan" -- \
 	diff "$tmp/2.plan" "$tmp/4.plan" --json
 same coverage "$mlp" devices=4 -- coverage "$mlp" -k 4 --json

@@ -55,6 +55,7 @@ python_files = \
 	%D%/grammar.py \
 	%D%/oracle.py \
 	%D%/report.py \
+	%D%/simulate.py \
 	%D%/placement/judge.py \
 	%D%/placement/models.py \
 	%D%/placement/pipedream.py \

@@ -19,7 +19,8 @@ static cli_status hand_out(page *p, tdl_plan *plan, const char *machine,
 	if (p->status != CLI_OK)
 		return p->status;
 	if (trace)
-		page_write(p, trace, events, strlen(events));
+		page_write(p, trace, arena_printf(p->arena, "%s\n", events),
+			   strlen(events) + 1);
 	if (diagram && p->status == CLI_OK)
 		page_write(p, diagram, chart, strlen(chart));
 	if (p->status != CLI_OK)

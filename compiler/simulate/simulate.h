@@ -90,8 +90,8 @@ enum { SIMULATE_MAX_UNITS = 1 << 25 };
 const char *simulate_refused(arena *a, const plan_pipeline *p);
 
 /* A step of a pipeline that pipeline_check() accepts, and that is not refused,
- * on a machine; in a.  A stage without a schedule, as pipeline_of_plan() has it,
- * is done turn by turn. */
+ * on a machine; in a.  A stage without a schedule, as that of
+ * pipeline_of_plan(), is done turn by turn. */
 const simulation *simulate_pipeline(arena *a, const plan_pipeline *p,
 				    const topology *t);
 

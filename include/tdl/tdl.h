@@ -355,9 +355,9 @@ TDL_API char *tdl_plan_simulate(tdl_plan *p, const char *topology);
  * --trace'. */
 TDL_API char *tdl_plan_trace(tdl_plan *p, const char *topology);
 
-/* The diagram of the pipeline in that step: which stage does which pass of which
- * micro-batch when.  format is "svg", or "text", a line for each stage: `tdlc
- * show PLAN --diagram'. */
+/* The diagram of the pipeline in that step: which stage does which pass of
+ * which micro-batch when.  format is "svg", or "text", a line for each stage:
+ * `tdlc show PLAN --diagram'. */
 TDL_API char *tdl_plan_chart(tdl_plan *p, const char *topology,
 			     const char *format);
 

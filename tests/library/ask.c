@@ -149,6 +149,16 @@ static char *ask_diff(tdl_context *c, char **argv)
 	return q ? tdl_plan_diff(p, q, NULL) : NULL;
 }
 
+/* A simulated step, or what is drawn of it. */
+static char *ask_step(tdl_context *c, char **argv)
+{
+	tdl_plan *p = tdl_plan_load(c, argv[2]);
+	return !p			     ? NULL :
+	       !strcmp(argv[1], "simulate") ? tdl_plan_simulate(p, NULL) :
+	       !strcmp(argv[1], "trace")    ? tdl_plan_trace(p, NULL) :
+					      tdl_plan_chart(p, NULL, "svg");
+}
+
 int main(int argc, char **argv)
 {
 	const char *locale = getenv("ASK_LOCALE");
@@ -164,6 +174,8 @@ int main(int argc, char **argv)
 		     strstr("placed judged placements", what) ?
 			     ask_placement(c, argv) :
 		     !strcmp(what, "diff")     ? ask_diff(c, argv) :
+		     strstr("simulate trace chart", what) ?
+			     ask_step(c, argv) :
 						 ask_plan(c, argv);
 	if (!text)
 		return fail(c);

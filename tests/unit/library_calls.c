@@ -343,6 +343,41 @@ static bool plan_page(library_world *w)
 	return is_text(tdl_plan_page(w->plan, NULL));
 }
 
+static bool plan_simulate(library_world *w)
+{
+	return is_json(tdl_plan_simulate(w->plan, NULL));
+}
+
+static bool plan_trace(library_world *w)
+{
+	return is_json(tdl_plan_trace(w->plan, NULL));
+}
+
+static bool plan_chart(library_world *w)
+{
+	return is_text(tdl_plan_chart(w->plan, NULL, "svg"));
+}
+
+/* A plan of two stages, found, as its file, and read of that. */
+static bool plan_of_stages(library_world *w)
+{
+	static const tdl_option staged[] = {
+		{ "devices", "2" }, { "stages", "2" },
+		{ "micro-batches", "2" }, { NULL, NULL }
+	};
+	tdl_plan *p = tdl_plan_search(w->model, staged);
+	bool good = p && is_json(tdl_plan_simulate(p, NULL)) &&
+		    is_json(tdl_plan_layout(p, NULL));
+	char *text = good ? tdl_plan_text(p) : NULL;
+	tdl_plan *q = text ? tdl_plan_of_text(w->c, "a.plan", text,
+					      strlen(text)) : NULL;
+	good = q && is_text(tdl_plan_chart(q, NULL, "text"));
+	tdl_text_free(text);
+	tdl_plan_free(q);
+	tdl_plan_free(p);
+	return good;
+}
+
 static bool plan_diff(library_world *w)
 {
 	return is_json(tdl_plan_diff(w->plan, w->plan, NULL));
@@ -450,6 +485,10 @@ const library_call library_calls[] = {
 	{ "tdl_plan_layout", plan_layout },
 	{ "tdl_plan_facts", plan_facts },
 	{ "tdl_plan_page", plan_page },
+	{ "tdl_plan_simulate", plan_simulate },
+	{ "tdl_plan_trace", plan_trace },
+	{ "tdl_plan_chart", plan_chart },
+	{ "tdl_plan_chart", plan_of_stages },
 	{ "tdl_plan_diff", plan_diff },
 	{ "tdl_plan_explain", plan_explain },
 	{ "tdl_plan_export", plan_export },

@@ -67,7 +67,7 @@ START_TEST(turns_as_predicted)
 		if (!sampled(seed))
 			continue;
 		arena *a = arena_new();
-		plan_pipeline *p = made(a, seed, seed % 2);
+		plan_pipeline *p = made(a, seed, (pipeline_schedule)(seed % 4));
 		if (p->nstages == 1) {
 			check_one(&p->stages[0]);
 			n++;
@@ -109,7 +109,8 @@ START_TEST(as_by_hand)
 			continue;
 		arena *a = arena_new();
 		rng r = rng_new((uint64_t)seed);
-		plan_pipeline *p = made(a, seed, seed / 2 % 2);
+		plan_pipeline *p = made(a, seed,
+					(pipeline_schedule)(seed / 2 % 4));
 		const simulated_seconds x = random_seconds(a, &r, p);
 		const simulation *s = simulate_with(a, p, &x, seed % 2);
 		const char *why = simulate_judge(a, p, &x, seed % 2, s);
@@ -285,7 +286,8 @@ START_TEST(memory)
 			continue;
 		arena *a = arena_new();
 		rng r = rng_new((uint64_t)seed);
-		plan_pipeline *p = made(a, seed, seed / 2 % 2);
+		plan_pipeline *p = made(a, seed,
+					(pipeline_schedule)(seed / 2 % 4));
 		const simulated_seconds x = random_seconds(a, &r, p);
 		const simulation *s = simulate_with(a, p, &x, seed % 2);
 		for (int i = 0; i < p->nstages; i++) {

@@ -1,0 +1,32 @@
+# Plans of several stages, looked at and simulated.
+status() { "$@" || echo "-> $?"; }
+model="micro_batches.tdl --model small -D batch=8 --train"
+# shellcheck disable=SC2086
+tdlc plan $model -k 4 --stages 2 --micro-batches 4 -o "$tmp/a.plan" >/dev/null
+# shellcheck disable=SC2086
+tdlc plan $model -k 2 --stages 2 --micro-batches 4 --schedule zb -o "$tmp/zb.plan" >/dev/null
+# shellcheck disable=SC2086
+tdlc plan $model -k 2 --micro-batches 4 -o "$tmp/one.plan" >/dev/null
+tdlc show "$tmp/a.plan"
+tdlc show "$tmp/a.plan" --json | grep -A12 '"order"'
+tdlc show "$tmp/zb.plan" --diagram -
+tdlc show "$tmp/zb.plan" --diagram "$tmp/zb.svg" && head -c 60 "$tmp/zb.svg" && echo
+tdlc simulate "$tmp/a.plan" --topology 2x8xh100
+tdlc simulate "$tmp/one.plan" --trace "$tmp/one.json" --diagram "$tmp/one.svg" --json |
+	grep -E '"(schedule|turns|bubble|devices)"'
+grep -c traceEvents "$tmp/one.json"
+grep -c '</svg>' "$tmp/one.svg"
+# Errors.
+status tdlc simulate "$tmp/none.plan"
+status tdlc simulate micro_batches.tdl
+status tdlc simulate "$tmp/a.plan" "$tmp/a.plan"
+status tdlc simulate "$tmp/a.plan" --trace -
+status tdlc simulate "$tmp/a.plan" --trace "$tmp/none/a.json"
+echo '{"format": "tdl-topology", "version": 1, "name": "small",
+ "device": {"bandwidth": 1e9, "flops": {"f32": 1e9}},
+ "levels": [{"name": "link", "size": 3, "latency": 0, "bandwidth": 1e9}]}' >"$tmp/small.json"
+status tdlc simulate "$tmp/a.plan" --topology "$tmp/small.json"
+status tdlc show "$tmp/a.plan" --topology "$tmp/small.json"
+status tdlc show micro_batches.tdl --diagram -
+status tdlc show "$tmp/a.plan" --dot
+status tdlc show "$tmp/a.plan" --json --diagram -

@@ -1,0 +1,201 @@
+# Tests: compiler/simulate libtdl compiler/driver
+"""Simulated steps of plans: what simulate says beside show, plan and report;
+traces, event by event; diagrams; and files that cannot be written.
+
+    simulate.py
+"""
+import json
+import os
+import subprocess
+import tempfile
+import xml.etree.ElementTree
+
+import programs
+from programs import expect
+
+TDLC = programs.TDLC
+SIZES = "-D batch=16 -D width=32 -D depth=6".split()
+# options of plan, machine
+PLANS = [("-k 4 --stages 2 --micro-batches 4 --train", "8xh100-nvlink"),
+         ("-k 4 --stages 4 --micro-batches 8 --train --schedule gpipe", "cpu"),
+         ("-k 3 --stages 3 --micro-batches 6 --train --schedule zb",
+          "2x8xh100"),
+         ("-k 2 --stages 2 --micro-batches 4 --train --schedule interleaved:2",
+          "8xh100-nvlink"),
+         ("-k 4 --stages 2 --micro-batches 1", "cpu"),
+         ("-k 4 --train --micro-batches 3", "8xh100-nvlink"),
+         ("-k 4 --train", "8xh100-nvlink")]
+
+
+def near(what, a, b):
+    expect(f"{what}: {a}, not {b}", abs(a - b) <= 1e-9 * max(abs(a), abs(b)))
+
+
+def same(what, a, b):
+    expect(f"{what}: {a}, not {b}", a == b)
+
+
+# ---- traces ------------------------------------------------------------------
+
+NEEDED = {"M": {"name", "pid", "tid", "args"},
+          "X": {"name", "cat", "pid", "tid", "ts", "dur", "args"},
+          "C": {"name", "pid", "ts", "args"},
+          "s": {"name", "cat", "id", "pid", "tid", "ts"},
+          "f": {"name", "cat", "id", "pid", "tid", "ts", "bp"}}
+KINDS = {"name": str, "cat": str, "bp": str, "pid": int, "tid": int, "id": int,
+         "ts": (int, float), "dur": (int, float), "args": dict, "ph": str}
+
+
+def check_events(events):
+    """The schema of the format: each event with what its kind needs."""
+    for e in events:
+        expect(f"an event of phase {e.get('ph')}", e.get("ph") in NEEDED)
+        expect(f"{e}", NEEDED[e["ph"]] <= set(e) and
+               all(isinstance(v, KINDS[k]) for k, v in e.items()))
+        expect(f"{e} is before the step", e.get("ts", 0) >= 0 and
+               e.get("dur", 0) >= 0)
+
+
+def check_threads(events):
+    """A stream does one thing at a time, and so does a port."""
+    rows = {}
+    for e in events:
+        if e["ph"] == "X" and e["tid"] != 0:
+            rows.setdefault((e["pid"], e["tid"]), []).append(
+                (e["ts"], e["ts"] + e["dur"]))
+    for row, spans in rows.items():
+        spans.sort()
+        for (_, end), (begin, _) in zip(spans, spans[1:]):
+            expect(f"{row}: two at {begin}", end <= begin + 1e-6)
+
+
+def check_trace(path, simulated):
+    with open(path, encoding="utf-8") as f:
+        trace = json.load(f)
+    events = trace["traceEvents"]
+    check_events(events)
+    check_threads(events)
+    end = max(e["ts"] + e.get("dur", 0) for e in events if "ts" in e)
+    near("the end", end, simulated["predicted_seconds"] * 1e6)
+    same("processes", len({e["pid"] for e in events}),
+         len(simulated["stages"]))
+    same("messages", sum(e["ph"] == "s" for e in events),
+         len(simulated["messages"]))
+    same("ends of messages", {e["id"] for e in events if e["ph"] == "s"},
+         {e["id"] for e in events if e["ph"] == "f"})
+    for s, stage in enumerate(simulated["stages"]):
+        own = [e for e in events if e["pid"] == s and e["ph"] == "X"]
+        # Where all is on one stream, transfers are, too.
+        work = sum(e["dur"] for e in own if e["tid"] in (1, 2))
+        near(f"stage {s} works", work * 1e-6, stage["computing_seconds"] +
+             stage["communicating_seconds"])
+        same(f"passes of stage {s}", len(stage["passes"]),
+             sum(e["tid"] == 0 for e in own))
+        same(f"memory of stage {s}", max(n for _, n in stage["memory"]),
+             max(e["args"]["bytes"] for e in events
+                 if e["ph"] == "C" and e["pid"] == s))
+
+
+# ---- figures -----------------------------------------------------------------
+
+def check_figures(simulated, shown):
+    step = simulated["predicted_seconds"]
+    for key in ("model", "algorithm", "devices", "predicted_seconds",
+                "predicted_for"):
+        same(key, simulated[key], shown[key])
+    same("devices", sum(x["devices"] for x in simulated["stages"]),
+         simulated["devices"])
+    idle = sum(x["idle_seconds"] * x["devices"] for x in simulated["stages"])
+    near("bubble", simulated["bubble"] * step * simulated["devices"], idle)
+    for x in simulated["stages"]:
+        near("a stage", x["seconds"] + x["idle_seconds"], step)
+        expect("memory above the arena",
+               max(n for _, n in x["memory"]) == x["bytes_in_use"] <=
+               x["peak_bytes"])
+        turns = [t for p, t, _, _ in x["passes"] if p == "F"]
+        all_turns = simulated["micro_batches"]
+        if turns:
+            same("forward passes", sorted(set(turns)),
+                 list(range(all_turns["turns"])))
+    if "stages" in shown:
+        for x, y in zip(simulated["stages"], shown["stages"]):
+            for key in ("first_device", "devices", "peak_bytes", "seconds"):
+                same(key, x[key], y[key])
+        same("channels", simulated["channels"], shown["channels"])
+
+
+def check_bytes(shown):
+    """What moves within stages and between them is what the plan says."""
+    if "stages" not in shown:
+        return
+    moved = sum(x["communication_bytes"] for x in shown["stages"])
+    sent = sum(x["bytes"] for x in shown["channels"])
+    same("bytes", moved + sent, shown["communication_bytes"])
+
+
+def check_diagram(path, simulated):
+    root = xml.etree.ElementTree.parse(path).getroot()
+    passes = sum(e > b for x in simulated["stages"]
+                 for _, _, b, e in x["passes"])
+    name = "{http://www.w3.org/2000/svg}"
+    drawn = [r for r in root.iter(name + "rect") if r.find(name + "title")
+             is not None]
+    same("bars", len(drawn), passes)
+    lines = sum(e > b for _, _, b, e in simulated["messages"])
+    same("lines", len(list(root.iter(name + "line"))), lines)
+
+
+def check_text(*words):
+    for line in programs.run(TDLC, *words).splitlines():
+        expect(f"{words[0]}: {len(line)} columns: {line}", len(line) <= 80)
+
+
+def check(tmp, options, machine):
+    plan = f"{tmp}/a.plan"
+    on = ["--topology", machine]
+    programs.run(TDLC, "plan", f"{programs.MODELS}/mlp.tdl", *SIZES,
+                 *options.split(), *on, "-o", plan)
+    simulated = programs.call(TDLC, "simulate", plan, *on, "--trace",
+                              f"{tmp}/a.json", "--diagram", f"{tmp}/a.svg")
+    shown = programs.call(TDLC, "show", plan, *on)
+    check_figures(simulated, shown)
+    check_bytes(shown)
+    check_trace(f"{tmp}/a.json", simulated)
+    check_diagram(f"{tmp}/a.svg", simulated)
+    programs.run(TDLC, "show", plan, *on, "--diagram", f"{tmp}/b.svg")
+    with open(f"{tmp}/a.svg", "rb") as f, open(f"{tmp}/b.svg", "rb") as g:
+        expect("another diagram", f.read() == g.read())
+    check_text("simulate", plan, *on)
+    check_text("show", plan, *on, "--diagram", "-")
+
+
+# ---- files -------------------------------------------------------------------
+
+def check_failures(tmp):
+    """Nothing is written, or all."""
+    os.mkdir(f"{tmp}/folder")
+    with open(f"{tmp}/broken.plan", "w", encoding="utf-8") as f:
+        f.write("{}")
+    for words, status in ((["broken.plan", "--trace", "no.json"], 1),
+                          (["a.plan", "--trace", "folder"], 4),
+                          (["a.plan", "--trace", "none/no.json"], 4),
+                          (["a.plan", "--topology", "none", "--trace",
+                            "no.json"], 1)):
+        done = subprocess.run([TDLC, "simulate", *words], cwd=tmp,
+                              capture_output=True, check=False)
+        same(" ".join(words), done.returncode, status)
+        same("output", done.stdout, b"")
+    expect("a trace of nothing", not os.path.exists(f"{tmp}/no.json"))
+    same("in the folder", os.listdir(f"{tmp}/folder"), [])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as tmp:
+        for options, machine in PLANS:
+            check(tmp, options, machine)
+        check_failures(tmp)
+    programs.finish()
+
+
+if __name__ == "__main__":
+    main()
