@@ -76,6 +76,7 @@ if NCCL
 endif
 if MPI
 %C%_libruntime_a_SOURCES += %D%/comm/mpi_heartbeat.c %D%/comm/mpi_heartbeat.h \
+	%D%/comm/mpi_exchange.c %D%/comm/mpi_exchange.h \
 	%D%/comm/mpi.c
 endif
 

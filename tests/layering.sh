@@ -70,7 +70,7 @@ isl/*		tests/*
 zip.h		runtime/* tests/*
 zlib.h		plan/* runtime/* tests/*
 dlfcn.h		runtime/* libtdl/* tests/*
-mpi.h		runtime/comm/mpi.c runtime/comm/mpi_heartbeat.c
+mpi.h		runtime/comm/mpi*
 cuda.h		runtime/cuda/api.h tests/cuda/*
 nvrtc.h		runtime/cuda/api.h tests/cuda/*
 cublasLt.h	runtime/cuda/cublaslt.c tests/cuda/*

@@ -39,7 +39,9 @@ script_tests = \
 	%D%/installed.sh \
 	%D%/library.sh \
 	%D%/mpi.sh \
+	%D%/mpi_stages.sh \
 	%D%/packages.sh \
+	%D%/stages.sh \
 	%D%/verified.sh \
 	%D%/verify.sh
 python_files = \

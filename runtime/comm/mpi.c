@@ -1,4 +1,4 @@
-/* Workers as processes, one rank of Open MPI each.
+/* Workers as processes, one rank of Open MPI each; those of all stages.
  *
  * For a transfer every rank packs the pieces that its peers receive out of its
  * own buffer, and copies or combines what it receives in the order that
@@ -7,208 +7,25 @@
  * the mesh axes that it goes along; halos and gathers by pieces are messages
  * between those that have something to send.  Transfers proceed while workers
  * compute, from the time their source is computed until their target is
- * needed. */
+ * needed.
+ *
+ * A message to another stage is copied to an outbox when it is sent: each place
+ * that is sent from, a slot of a buffer, has one.  So whoever writes the place
+ * again does not wait, and whoever sends from it again waits until the message
+ * before has been taken, no longer than the plan lets him.  Messages have the
+ * number of their channel as tag. */
 #include "config.h"
 
-#include "runtime/exec/communicator.h"
+#include "runtime/comm/mpi_exchange.h"
 
-#include <limits.h>
-#include <mpi.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/vec.h"
 #include "kernel/eval.h"
 #include "layout/runs.h"
-#include "runtime/comm/mpi_heartbeat.h"
-#include "runtime/comm/prefetch.h"
 
 /* The most bytes of one message: MPI counts by int. */
 enum { MOST_BYTES = 1 << 30 };
-
-/* A piece, without the dimensions that a box has room for. */
-typedef struct part {
-	int instr; /* of its transfer */
-	int peer; /* the worker that it comes from, or goes to */
-	bool add, zeros; /* of piece */
-	int64_t at, nbytes; /* in the staging memory */
-	int64_t *lo, *hi;
-} part;
-
-typedef VEC(part) parts;
-
-/* The data sent to one peer, or received from it, in the staging memory. */
-typedef struct parcel {
-	int peer;
-	int64_t at, nbytes;
-} parcel;
-
-typedef struct parcels {
-	int n;
-	parcel *of; /* by ascending peer */
-	int64_t nbytes;
-} parcels;
-
-/* A transfer as this rank sees it; of those of a bucket that are of one kind,
- * all of them, and the others have nothing to do. */
-typedef struct exchange {
-	MPI_Comm group; /* MPI_COMM_NULL: messages */
-	parts sent;	/* by ascending peer, for each as it unpacks them */
-	parts received; /* in the order of addition; this rank's own, too */
-	parcels to, from;
-	int *counts; /* of the group's ranks: sent, where, received, where */
-	bool leads;  /* it is the first of its phase of a bucket, or alone */
-	bool local;  /* no worker receives anything from another */
-	int64_t total; /* bytes received, so far */
-	char *outbox, *inbox;
-	VEC(MPI_Request) requests; /* while it goes on */
-} exchange;
-
-/* The communicator of those that differ on some axes of the mesh only. */
-typedef struct group {
-	uint32_t axes;
-	MPI_Comm comm;
-} group;
-
-typedef struct ranks {
-	arena *a;
-	mpi_heartbeat *mpi_heartbeat;
-	const plan_pipeline *all;
-	const plan *p;
-	int rank;
-	unsigned char *arena;
-	exchange *exchanges; /* by instruction */
-	VEC(group) groups;
-	prefetch schedule;
-	int at; /* all events before this instruction are done */
-	char *staging;
-} ranks;
-
-/* ---- groups ------------------------------------------------------------ */
-
-/* All ranks ask for the same groups in the same order. */
-static MPI_Comm group_of(ranks *c, uint32_t axes)
-{
-	const mesh *m = &c->p->mesh;
-	group g = { .axes = axes };
-	for (int i = 0; i < c->groups.n; i++)
-		if (c->groups.at[i].axes == axes)
-			return c->groups.at[i].comm;
-	MPI_Comm_split(MPI_COMM_WORLD, mesh_number_on(m, ~axes, c->rank),
-		       mesh_number_on(m, axes, c->rank), &g.comm);
-	vec_push(c->a, &c->groups, g);
-	return g.comm;
-}
-
-/* ---- exchanges --------------------------------------------------------- */
-
-static void note_part(ranks *c, parts *to, int instr, const piece *q, int peer)
-{
-	const plan *p = c->p;
-	const plan_buffer *b = &p->buffers[p->program[instr].to];
-	int64_t size = (int64_t)dtype_size(p->tensors[b->tensor].type);
-	part x = { .instr = instr,
-		   .peer = peer,
-		   .add = q->add,
-		   .zeros = q->zeros,
-		   .nbytes = box_volume(&q->at) * size,
-		   .lo = ARENA_COPY(c->a, q->at.lo, q->at.n),
-		   .hi = ARENA_COPY(c->a, q->at.hi, q->at.n) };
-	vec_push(c->a, to, x);
-}
-
-/* Data for one peer lie together, in the order of the parts. */
-static void note_parcels(ranks *c, parts *all, parcels *to)
-{
-	int nranks = mesh_workers(&c->p->mesh);
-	to->of = ARENA_ARRAY(c->a, parcel, all->n);
-	for (int peer = 0; peer < nranks && all->n > 0; peer++) {
-		parcel x = { peer, to->nbytes, 0 };
-		for (int i = 0; i < all->n; i++) {
-			part *y = &all->at[i];
-			if (y->peer != peer || peer == c->rank)
-				continue;
-			y->at = x.at + x.nbytes;
-			x.nbytes += y->nbytes;
-		}
-		if (x.nbytes == 0)
-			continue;
-		to->of[to->n++] = x;
-		to->nbytes += x.nbytes;
-	}
-}
-
-/* Counts and places for a collective; false where an int does not hold them. */
-static bool note_counts(ranks *c, exchange *x, uint32_t axes, int n)
-{
-	const parcels *side[] = { &x->to, &x->from };
-	x->counts = ARENA_ARRAY(c->a, int, 4 * n);
-	for (int s = 0; s < 2; s++) {
-		if (side[s]->nbytes > INT_MAX)
-			return false;
-		for (int i = 0; i < side[s]->n; i++) {
-			const parcel *q = &side[s]->of[i];
-			int r = mesh_number_on(&c->p->mesh, axes, q->peer);
-			x->counts[2 * s * n + r] = (int)q->nbytes;
-			x->counts[(2 * s + 1) * n + r] = (int)q->at;
-		}
-	}
-	return true;
-}
-
-static bool is_collective(collective kind)
-{
-	return kind == COLL_ALL_GATHER || kind == COLL_ALL_TO_ALL ||
-	       kind == COLL_REDUCE_SCATTER;
-}
-
-/* Notes the parts that a worker receives, if it is this rank, or from this
- * rank.  Returns the axes along which they move. */
-static uint32_t note_worker(ranks *c, int instr, int worker, exchange *x)
-{
-	arena *work = arena_new();
-	uint32_t axes = 0;
-	piece *q;
-	int n = plan_pieces(work, c->p, &c->p->program[instr], worker, &q);
-	for (int i = 0; i < n; i++) {
-		axes |= mesh_axes_between(&c->p->mesh, worker, q[i].peer);
-		if (worker == c->rank)
-			note_part(c, &x->received, instr, &q[i], q[i].peer);
-		else if (q[i].peer == c->rank)
-			note_part(c, &x->sent, instr, &q[i], worker);
-	}
-	arena_free(work);
-	return axes;
-}
-
-/* Looks at the parts that every worker receives; the choice is the same on all
- * ranks.  A collective is used if all members of a group exchange something
- * with all others: the non-blocking ones of Open MPI have been seen to hang if
- * some counts are 0. */
-static void note_exchange(ranks *c, int begin, int end, exchange *x)
-{
-	const plan_instr *in = &c->p->program[begin];
-	const mesh *m = &c->p->mesh;
-	uint32_t axes = 0;
-	for (int i = begin; i < end; i++)
-		for (int w = 0; w < mesh_workers(m); w++)
-			axes |= note_worker(c, i, w, x);
-	x->leads = true;
-	x->local = axes == 0;
-	note_parcels(c, &x->sent, &x->to);
-	note_parcels(c, &x->received, &x->from);
-	x->group = MPI_COMM_NULL;
-	if (is_collective(in->collective) && !x->local) {
-		MPI_Comm g = group_of(c, axes);
-		int n, fits, all;
-		MPI_Comm_size(g, &n);
-		fits = note_counts(c, x, axes, n) &&
-		       x->to.n == n - 1 && x->from.n == n - 1;
-		MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_MIN,
-			      MPI_COMM_WORLD);
-		x->group = all ? g : MPI_COMM_NULL;
-	}
-}
 
 /* ---- opening ----------------------------------------------------------- */
 
@@ -255,15 +72,37 @@ static uint64_t *gather_ranks(void *run, arena *a, uint64_t x, int *n)
 	return all;
 }
 
-static void *open_ranks(void *run, const plan_pipeline *all, failure *f)
+/* The stages' communicators, and that for messages between them. */
+static bool open_stages(ranks *c, failure *f)
 {
-	const plan *p = &all->stages[0];
-	int n, workers = pipeline_first(all, all->nstages);
-	if (!pipeline_is_plan(all)) {
-		fail_with(f, CLI_INPUT, "the plan has stages, which --comm mpi "
-			  "does not run; --comm threads does");
-		return NULL;
-	}
+	int *most, there;
+	MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
+	c->stage = pipeline_stage_of(c->all, c->rank, &c->number);
+	c->p = &c->all->stages[c->stage];
+	MPI_Comm_split(MPI_COMM_WORLD, c->stage, c->number, &c->members);
+	MPI_Comm_dup(MPI_COMM_WORLD, &c->messages);
+	MPI_Comm_get_attr(c->messages, MPI_TAG_UB, &most, &there);
+	return c->all->nchannels == 0 ||
+	       (there && c->all->nchannels - 1 <= *most) ||
+	       fail_with(f, CLI_MACHINE, "the plan has %d channels between "
+			 "its stages, more than this MPI has tags",
+			 c->all->nchannels);
+}
+
+static void close_ranks(void *state)
+{
+	ranks *c = state;
+	mpi_heartbeat_watch(c->mpi_heartbeat, NULL, NULL);
+	for (int i = 0; i < c->groups.n; i++)
+		MPI_Comm_free(&c->groups.at[i].comm);
+	MPI_Comm_free(&c->messages);
+	MPI_Comm_free(&c->members);
+	arena_free(c->a);
+}
+
+static void *open_ranks(void *run, const plan_pipeline *p, failure *f)
+{
+	int n, workers = pipeline_first(p, p->nstages);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	if (n != workers) {
 		fail_with(f, CLI_MACHINE, "the plan has %d worker%s, and there "
@@ -275,10 +114,11 @@ static void *open_ranks(void *run, const plan_pipeline *all, failure *f)
 	}
 	arena *a = arena_new();
 	ranks *c = ARENA_NEW(a, ranks);
-	*c = (ranks){ .a = a, .mpi_heartbeat = run, .all = all, .p = p,
-		      .at = -1 };
-	MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
-	return c;
+	*c = (ranks){ .a = a, .mpi_heartbeat = run, .all = p, .at = -1 };
+	if (open_stages(c, f))
+		return c;
+	close_ranks(c);
+	return NULL;
 }
 
 static void here_ranks(void *state, int *first, int *n, int *neighbours)
@@ -293,48 +133,11 @@ static void here_ranks(void *state, int *first, int *n, int *neighbours)
 	MPI_Comm_free(&executor);
 }
 
-/* The bytes of the rank that needs the most, so that all have one schedule. */
-static int64_t *staging_bytes(ranks *c)
-{
-	int n = c->p->ninstrs;
-	int64_t *nbytes = ARENA_ARRAY(c->a, int64_t, n);
-	for (int i = 0; i < n; i++) {
-		const exchange *x = &c->exchanges[i];
-		nbytes[i] = x->leads && !x->local
-				    ? x->to.nbytes + x->from.nbytes
-				    : -1;
-	}
-	MPI_Allreduce(MPI_IN_PLACE, nbytes, n, MPI_INT64_T, MPI_MAX,
-		      MPI_COMM_WORLD);
-	return nbytes;
-}
-
 static void attach_ranks(void *state, unsigned char *const *arenas)
 {
 	ranks *c = state;
 	c->arena = arenas[c->rank];
-	c->exchanges = ARENA_ARRAY(c->a, exchange, c->p->ninstrs);
-	for (int i = 0, end; i < c->p->ninstrs; i = end) {
-		end = plan_phase_end(c->p, i);
-		if (plan_moves(&c->p->program[i]))
-			note_exchange(c, i, end, &c->exchanges[i]);
-	}
-	c->schedule = prefetch_of(c->a, c->p, staging_bytes(c));
-	c->staging = arena_alloc(c->a, (size_t)c->schedule.nbytes + 1);
-	for (int i = 0; i < c->p->ninstrs; i++) {
-		exchange *x = &c->exchanges[i];
-		x->outbox = c->staging + c->schedule.at[i];
-		x->inbox = x->outbox + x->to.nbytes;
-	}
-}
-
-static void close_ranks(void *state)
-{
-	ranks *c = state;
-	mpi_heartbeat_watch(c->mpi_heartbeat, NULL, NULL);
-	for (int i = 0; i < c->groups.n; i++)
-		MPI_Comm_free(&c->groups.at[i].comm);
-	arena_free(c->a);
+	exchanges_open(c);
 }
 
 static bool launch_rank(void *state, comm_body *body, void *arg, failure *f)
@@ -366,7 +169,7 @@ static const plan_tensor *tensor_of(const ranks *c, const plan_instr *in)
 	return &c->p->tensors[c->p->buffers[in->to].tensor];
 }
 
-static unsigned char *place(const ranks *c, int buffer)
+static unsigned char *memory_of(const ranks *c, int buffer)
 {
 	return c->arena + c->p->buffers[buffer].offset;
 }
@@ -377,8 +180,8 @@ static void pack(const ranks *c, const exchange *of, const part *x)
 	const plan_instr *in = &c->p->program[x->instr];
 	const plan_tensor *t = tensor_of(c, in);
 	size_t size = dtype_size(t->type);
-	region mine = plan_region(c->p, in->from, c->rank);
-	const unsigned char *from = place(c, in->from);
+	region mine = plan_region(c->p, in->from, c->number);
+	const unsigned char *from = memory_of(c, in->from);
 	char *to = of->outbox + x->at;
 	box b = part_box(x, t->ndim);
 	region packed = dense(&b);
@@ -396,14 +199,14 @@ static void unpack(const ranks *c, const exchange *of, const part *x)
 	const plan_instr *in = &c->p->program[x->instr];
 	const plan_tensor *t = tensor_of(c, in);
 	int64_t size = (int64_t)dtype_size(t->type);
-	bool own = x->peer == c->rank;
+	bool own = x->peer == c->number && of->ranks == c->members;
 	box b = part_box(x, t->ndim);
-	region dst = plan_region(c->p, in->to, c->rank);
+	region dst = plan_region(c->p, in->to, c->number);
 	region src = x->zeros ? dst
-		     : own    ? plan_region(c->p, in->from, c->rank)
+		     : own    ? plan_region(c->p, in->from, c->number)
 			      : dense(&b);
-	unsigned char *to = place(c, in->to);
-	const unsigned char *from = own ? place(c, in->from)
+	unsigned char *to = memory_of(c, in->to);
+	const unsigned char *from = own ? memory_of(c, in->from)
 					: (unsigned char *)of->inbox + x->at;
 	reducer red = x->add ? plan_partial(c->p, in->node) : RED_NONE;
 	runs r = runs_of(&b, &dst, &src);
@@ -431,11 +234,11 @@ static void start_messages(ranks *c, exchange *x, const parcels *all,
 			char *data = memory + q->at + at;
 			MPI_Request r;
 			if (send)
-				MPI_Isend(data, n, MPI_BYTE, q->peer, 0,
-					  MPI_COMM_WORLD, &r);
+				MPI_Isend(data, n, MPI_BYTE, q->peer, x->tag,
+					  x->ranks, &r);
 			else
-				MPI_Irecv(data, n, MPI_BYTE, q->peer, 0,
-					  MPI_COMM_WORLD, &r);
+				MPI_Irecv(data, n, MPI_BYTE, q->peer, x->tag,
+					  x->ranks, &r);
 			vec_push(c->a, &x->requests, r);
 		}
 	}
@@ -472,7 +275,7 @@ static void unpack_all(ranks *c, int instr)
 		unpack(c, x, &x->received.at[i]);
 }
 
-static void end(ranks *c, int instr)
+static void wait_for(ranks *c, int instr)
 {
 	exchange *x = &c->exchanges[instr];
 	mpi_heartbeat_wait(c->mpi_heartbeat, instr,
@@ -480,6 +283,12 @@ static void end(ranks *c, int instr)
 	MPI_Waitall(x->requests.n, x->requests.at, MPI_STATUSES_IGNORE);
 	mpi_heartbeat_go_on(c->mpi_heartbeat);
 	x->requests.n = 0;
+}
+
+static void end(ranks *c, int instr)
+{
+	exchange *x = &c->exchanges[instr];
+	wait_for(c, instr);
 	x->total += x->from.nbytes;
 	unpack_all(c, instr);
 }
@@ -518,12 +327,39 @@ static bool transfer(void *state, int instr, int worker)
 	return true;
 }
 
+/* A message that the place still has on its way is taken first. */
+static void empty(ranks *c, place *of)
+{
+	if (of->sent >= 0)
+		wait_for(c, of->sent);
+	of->sent = -1;
+}
+
+static bool send_rank(void *state, int instr, int worker)
+{
+	ranks *c = state;
+	(void)worker;
+	empty(c, c->exchanges[instr].place);
+	begin(c, instr);
+	c->exchanges[instr].place->sent = instr;
+	return true;
+}
+
+static void empty_all(ranks *c)
+{
+	for (int i = 0; i < c->all->nchannels; i++)
+		for (int k = 0; k < c->places[i].n; k++)
+			empty(c, c->places[i].at[k]);
+}
+
 /* Transfers still in progress when the program has ended end here. */
 static bool wait_ranks(void *state, int worker)
 {
 	ranks *c = state;
-	if (c->exchanges && c->at == c->p->ninstrs - 1)
+	if (c->exchanges && c->at == c->p->ninstrs - 1) {
 		ready_ranks(c, c->p->ninstrs, worker);
+		empty_all(c);
+	}
 	mpi_heartbeat_wait(c->mpi_heartbeat, -1, 0);
 	MPI_Barrier(MPI_COMM_WORLD);
 	mpi_heartbeat_go_on(c->mpi_heartbeat);
@@ -540,8 +376,8 @@ static double watch_ranks(void *state, const comm_progress *x)
 
 static int64_t received_ranks(void *state, int stage, int instr)
 {
-	(void)stage;
-	return ((ranks *)state)->exchanges[instr].total;
+	const ranks *c = state;
+	return stage == c->stage ? c->exchanges[instr].total : 0;
 }
 
 static void share_ranks(void *state, int worker, void *data, int64_t n)
@@ -587,6 +423,8 @@ const communicator comm_mpi = {
 	.ready = ready_ranks,
 	.move = transfer,
 	.combine = transfer,
+	.send = send_rank,
+	.receive = transfer,
 	.barrier = wait_ranks,
 	.share = share_ranks,
 	.sum = sum_ranks,

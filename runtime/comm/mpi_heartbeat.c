@@ -30,6 +30,7 @@ enum { MOST_HOST = 64 };
 typedef struct position {
 	int rank;
 	int at; /* the last transfer that has ended in this step, -1 */
+	double done; /* the part of its stage's program up to that */
 	int64_t steps; /* begun */
 	char host[MOST_HOST];
 } position;
@@ -120,6 +121,17 @@ static void give_up_waiting(mpi_heartbeat *b)
 
 /* ---- the thread -------------------------------------------------------- */
 
+/* Of stages, whose programs are not the same, the instructions' numbers say
+ * nothing. */
+static double done_of(const plan_pipeline *p, const position *x)
+{
+	int number;
+	if (!p || x->rank >= pipeline_first(p, p->nstages))
+		return 0;
+	int n = p->stages[pipeline_stage_of(p, x->rank, &number)].ninstrs;
+	return n > 0 ? (x->at + 1.0) / n : 0;
+}
+
 static void look_at_own(mpi_heartbeat *b, position *x)
 {
 	pthread_mutex_lock(&b->lock);
@@ -127,6 +139,7 @@ static void look_at_own(mpi_heartbeat *b, position *x)
 	x->steps = progress ? atomic_load(&progress->steps) :
 			      atomic_load(&b->steps);
 	x->at = progress ? *progress->at : atomic_load(&b->at);
+	x->done = done_of(b->p, x);
 	pthread_mutex_unlock(&b->lock);
 }
 
@@ -154,7 +167,7 @@ static bool is_behind(const position *x, const position *y)
 {
 	if (x->steps != y->steps)
 		return x->steps < y->steps;
-	return x->at != y->at ? x->at < y->at : x->rank < y->rank;
+	return x->done != y->done ? x->done < y->done : x->rank < y->rank;
 }
 
 /* Adds this rank to those before it that wait, as the last message had them. A
@@ -393,7 +406,7 @@ void mpi_heartbeat_go_on(mpi_heartbeat *b)
 	if (!b)
 		return;
 	int instr = atomic_load(&b->waits_for);
-	if (instr >= 0)
+	if (instr > atomic_load(&b->at))
 		atomic_store(&b->at, instr);
 	atomic_fetch_add(&b->waits, 1);
 }

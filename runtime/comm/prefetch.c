@@ -41,7 +41,8 @@ static bool overlap(const plan *p, int x, int y)
 static bool reads(const plan *p, const plan_instr *in, int buffer)
 {
 	if (in->op != PLAN_RUN)
-		return plan_moves(in) && overlap(p, in->from, buffer);
+		return (plan_moves(in) || in->op == PLAN_SEND) &&
+		       overlap(p, in->from, buffer);
 	const plan_node *n = &p->nodes[in->node];
 	for (int i = 0; i < p->kernels[n->kernel].kernel->ninputs; i++)
 		if (overlap(p, in->inputs[i], buffer))
@@ -53,7 +54,8 @@ static bool reads(const plan *p, const plan_instr *in, int buffer)
 static bool conflict(const plan *p, int transfer, int i)
 {
 	const plan_instr *t = &p->program[transfer], *in = &p->program[i];
-	return overlap(p, in->to, t->to) || overlap(p, in->to, t->from) ||
+	return overlap(p, in->to, t->to) ||
+	       (t->op != PLAN_RECEIVE && overlap(p, in->to, t->from)) ||
 	       reads(p, in, t->to) || plan_hands_out(p, transfer);
 }
 
@@ -245,21 +247,51 @@ static int last_write(writers *w, const plan *p, int buffer, int by)
 
 /* The result of a transfer is not there before that has ended, so that nothing
  * is gained by beginning with it early. */
+static int source_of(const maker *m, writers *w, int i, int end)
+{
+	const plan *p = m->p;
+	int source = 0;
+	for (int j = i; j < end; j++) {
+		int by = last_write(w, p, p->program[j].from, -1);
+		int at = by >= 0 && m->nbytes[by] >= 0 ? i : by + 1;
+		source = at > source ? at : source;
+	}
+	return source;
+}
+
+/* By channel: 1 + the last message that is received on it so far. */
+static int *channels_of(arena *tmp, const plan *p)
+{
+	int n = 0;
+	for (int i = 0; i < p->ninstrs; i++)
+		if (p->program[i].op == PLAN_RECEIVE &&
+		    p->program[i].channel >= n)
+			n = p->program[i].channel + 1;
+	return ARENA_ARRAY(tmp, int, n);
+}
+
+/* A message may be waited for as soon as the one before it on its channel has
+ * had its turn: in their order, and one ahead. */
 static void find_sources(maker *m, arena *tmp)
 {
 	const plan *p = m->p;
 	writers w = writers_of(tmp, p);
+	int *before = channels_of(tmp, p);
 	for (int i = 0, end; i < p->ninstrs; i = end) {
+		const plan_instr *in = &p->program[i];
 		end = plan_phase_end(p, i);
-		m->source[i] = m->nbytes[i] >= 0 ? 0 : i;
-		for (int j = i; j < end && m->nbytes[i] >= 0; j++) {
-			int by = last_write(&w, p, p->program[j].from, -1);
-			int at = by >= 0 && m->nbytes[by] >= 0 ? i : by + 1;
-			m->source[i] = at > m->source[i] ? at : m->source[i];
+		if (m->nbytes[i] < 0) {
+			m->source[i] = i;
+		} else if (in->op == PLAN_RECEIVE) {
+			m->source[i] = before[in->channel];
+			before[in->channel] = i + 1;
+		} else {
+			m->source[i] = source_of(m, &w, i, end);
 		}
 		for (int j = i; j < end; j++) {
 			m->leader[j] = i;
-			last_write(&w, p, p->program[j].to, i);
+			if (p->program[j].op != PLAN_SEND)
+				last_write(&w, p, p->program[j].to, i);
 		}
 	}
 }

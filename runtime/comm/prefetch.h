@@ -1,10 +1,12 @@
-/* The instants at which transfers begin and end that overlap computation.
+/* The instants at which transfers begin and end that overlap computation; those
+ * within a stage, and the messages that it receives.
  *
  * Data to send are copied to staging memory when a transfer begins, and
  * received data are copied out of it when it ends.  So a transfer may begin
  * before its turn, as soon as its source is there, and ends before the first
  * instruction that needs its target, or overwrites its source.  Transfers of
- * one kind in a bucket are one, which stands for the first of them. */
+ * one kind in a bucket are one, which stands for the first of them.  Of the
+ * messages on a channel one is waited for ahead. */
 #ifndef TDL_RUNTIME_COMM_PREFETCH_H
 #define TDL_RUNTIME_COMM_PREFETCH_H
 

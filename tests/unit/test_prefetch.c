@@ -7,6 +7,7 @@
 
 #include "plan/streams.h"
 #include "runtime/comm/prefetch.h"
+#include "tests/unit/random_pipeline.h"
 #include "tests/unit/random_plan.h"
 #include "tests/unit/suite.h"
 
@@ -75,7 +76,8 @@ static bool reads(const plan *p, int i, int buffer)
 	int n = 0;
 	if (in->op == PLAN_RUN)
 		n = p->kernels[p->nodes[in->node].kernel].kernel->ninputs;
-	else if (overlap(p, in->from, buffer))
+	else if (in->op != PLAN_RECEIVE && in->op != PLAN_FEED &&
+		 overlap(p, in->from, buffer))
 		return true;
 	for (int k = 0; k < n; k++)
 		if (overlap(p, in->inputs[k], buffer))
@@ -89,12 +91,14 @@ static void expect_order(const plan *p, const times *t, uint64_t seed)
 	for (int i = 0; i < p->ninstrs; i++)
 		for (int j = i + 1; j < p->ninstrs; j++) {
 			int x = p->program[i].to, y = p->program[j].to;
+			bool first = p->program[i].op != PLAN_SEND;
+			bool second = p->program[j].op != PLAN_SEND;
 			bool wrong =
-				(reads(p, j, x) &&
+				(first && reads(p, j, x) &&
 				 t->write[i] >= t->first_read[j]) ||
-				(reads(p, i, y) &&
+				(second && reads(p, i, y) &&
 				 t->last_read[i] >= t->write[j]) ||
-				(overlap(p, x, y) &&
+				(first && second && overlap(p, x, y) &&
 				 t->write[i] >= t->write[j]);
 			ck_assert_msg(!wrong, "seed %d: %d and %d", (int)seed,
 				      i, j);
@@ -123,8 +127,9 @@ static int64_t draw_nbytes(const plan *p, int instr, uint64_t seed)
 {
 	uint64_t x = seed * 7919 + (uint64_t)instr * 104729;
 	bool follows = instr > 0 && plan_phase_end(p, instr - 1) > instr;
-	if (p->program[instr].op == PLAN_RUN || stream_is_local(p, instr) ||
-	    follows)
+	if (p->program[instr].op != PLAN_RECEIVE &&
+	    (!plan_moves(&p->program[instr]) || stream_is_local(p, instr) ||
+	     follows))
 		return -1;
 	return (int64_t)(x % 5) * (INT64_C(11) << 20);
 }
@@ -157,12 +162,60 @@ START_TEST(schedules_are_right)
 }
 END_TEST
 
+/* Messages of a channel are waited for in their order, one before the turn of
+ * the last one has come.  Returns how many are, of which all others have gone
+ * before. */
+static int expect_channels(const plan *p, const prefetch *s, int nchannels)
+{
+	int *had = ARENA_ARRAY(mem, int, nchannels); /* 1 + its instruction */
+	int ahead = 0;
+	for (int i = 0; i <= p->ninstrs; i++)
+		for (int k = s->first[i]; k < s->first[i + 1]; k++) {
+			const prefetch_event *e = &s->events[k];
+			const plan_instr *in = &p->program[e->instr];
+			if (in->op != PLAN_RECEIVE || !e->begins)
+				continue;
+			ck_assert_int_lt(had[in->channel], e->instr + 1);
+			ck_assert_int_le(had[in->channel], i);
+			had[in->channel] = e->instr + 1;
+			ahead += e->instr > i;
+		}
+	return ahead;
+}
+
+START_TEST(messages_are_in_order)
+{
+	int ahead = 0;
+	for (int seed = 0; seed < 150; seed++) {
+		diag_sink *sink = diag_sink_new(mem);
+		plan_pipeline *all = pipeline_unroll(
+			mem, random_pipeline(mem, (uint64_t)seed,
+					     seed % 2 ? SCHEDULE_1F1B
+						      : SCHEDULE_ZB,
+					     sink));
+		for (int i = 0; i < all->nstages; i++) {
+			const plan *p = &all->stages[i];
+			int64_t *nbytes = ARENA_ARRAY(mem, int64_t, p->ninstrs);
+			for (int k = 0; k < p->ninstrs; k++)
+				nbytes[k] = draw_nbytes(p, k, (uint64_t)seed);
+			prefetch s = prefetch_of(mem, p, nbytes);
+			times t = replay(p, &s, nbytes);
+			expect_order(p, &t, (uint64_t)seed);
+			expect_room(p, &s, nbytes, &t);
+			ahead += expect_channels(p, &s, all->nchannels);
+		}
+	}
+	ck_assert_int_gt(ahead, 500);
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("ahead");
 	TCase *t = tcase_create("ahead");
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, schedules_are_right);
+	tcase_add_test(t, messages_are_in_order);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -1,0 +1,131 @@
+#!/bin/sh
+# Tests: runtime/exec runtime/run runtime/comm
+# Plans of several stages on threads: compared with one worker, with as many
+# micro-batches and without; trained, from checkpoints of other numbers of
+# stages and of none, and evaluated.
+. "${srcdir:-.}/tests/lib.sh"
+
+models=${srcdir:-.}/examples/models
+
+# plan NAME K ARGUMENT...: a small mlp that trains, to $tmp/NAME.plan.
+plan() {
+	name=$1 k=$2
+	shift 2
+	expect 0 "$TDLC" plan "$models/mlp.tdl" -k "$k" -o "$tmp/$name.plan" \
+		-D batch=8 -D inputs=6 -D width=10 -D depth=3 "$@"
+}
+
+# ---- one worker --------------------------------------------------------------
+
+# A worker for each stage: no sum is divided but over micro-batches.
+train='--train --optimizer sgd,momentum=0.9'
+# shellcheck disable=SC2086
+plan one 1 $train
+# shellcheck disable=SC2086
+plan two 2 --stages 2 --micro-batches 4 $train
+# shellcheck disable=SC2086
+plan three 3 --stages 3 --micro-batches 2 --schedule zb $train
+# shellcheck disable=SC2086
+plan six 6 --stages 3 --micro-batches 4 --schedule gpipe $train
+for name in two three; do
+	expect 0 "$TDLRUN" "$tmp/$name.plan" --steps 3 --verify
+	prints 'communication .* a step, as planned'
+	prints 'a worker of stage 1, as planned'
+	prints ' verified .*are, bit for bit, those of one worker$'
+	prints ' with [24] micro-batches$'
+	prints ' worker with the whole batch$'
+done
+expect 0 "$TDLRUN" "$tmp/six.plan" --steps 3 --verify
+prints 'a worker of stage 2, as planned'
+prints ' verified .* within rounding, those of one$'
+expect 0 "$TDLRUN" "$tmp/two.plan" --verify --json
+for key in '"stages": \[' '"micro_batches": {' '"verified": true'; do
+	prints "$key"
+done
+expect 0 "$TDLRUN" "$tmp/one.plan" --verify --json
+[ "$(grep -c '"stages"\|"micro_batches"' "$tmp/out")" -eq 0 ] ||
+	fail 'a plan of one stage has stages'
+
+# ---- options -----------------------------------------------------------------
+
+expect 2 "$TDLRUN" "$tmp/two.plan" --lr-schedule linear
+says -- '--lr-schedule needs --data'
+expect 2 "$TDLRUN" "$tmp/two.plan" --schedule linear
+says -- '--lr-schedule needs --data'
+
+# ---- training ----------------------------------------------------------------
+
+"${PYTHON:-python3}" - "$tmp" <<'END' || skip 'no numpy for the rest'
+import sys
+import numpy as np
+rng = np.random.default_rng(1)
+x = rng.standard_normal((40, 6), dtype=np.float32)
+np.savez(f"{sys.argv[1]}/data.npz", x=x, label=rng.integers(0, 10, 40))
+np.savez(f"{sys.argv[1]}/in.npz", x=x[:8], label=np.arange(8) % 10)
+END
+
+# near A B: the arrays of two files have the same names, and values up to
+# rounding; same A B: the same bits.
+near() {
+	"${PYTHON:-python3}" - "$1" "$2" "${3:-1e-5}" <<'END' ||
+import sys
+import numpy as np
+a, b = np.load(sys.argv[1]), np.load(sys.argv[2])
+names = set(a.files) - {"tdlrun.checkpoint"}
+assert names == set(b.files) - {"tdlrun.checkpoint"}
+for name in names:
+    x, y = a[name], b[name]
+    assert x.dtype == y.dtype and x.shape == y.shape, name
+    assert np.max(np.abs(x - y), initial=0) <= float(sys.argv[3]), name
+assert len(names) > 10
+END
+		fail "$1 and $2 differ"
+}
+same() { near "$1" "$2" 0; }
+
+for name in two three six; do
+	expect 0 "$TDLRUN" "$tmp/$name.plan" --inputs "$tmp/in.npz" --steps 2 \
+		--outputs "$tmp/$name.npz"
+done
+near "$tmp/two.npz" "$tmp/three.npz"
+near "$tmp/two.npz" "$tmp/six.npz"
+
+# run NAME FOLDER EPOCHS ARGUMENT...
+run() {
+	name=$1 folder=$2 epochs=$3
+	shift 3
+	expect 0 "$TDLRUN" "$tmp/$name.plan" --data "$tmp/data.npz" --shuffle \
+		--seed 5 --epochs "$epochs" \
+		--checkpoint "$tmp/$folder" "$@"
+}
+
+plan test 2 --evaluate
+run one all 1
+run two some 1 --log "$tmp/some.csv" --evaluate "$tmp/test.plan" \
+	--evaluate-data "$tmp/data.npz"
+prints 'evaluation: loss'
+[ "$(wc -l <"$tmp/some.csv")" -eq 6 ] || fail 'a log of 5 steps and a header'
+cp -r "$tmp/some" "$tmp/again"
+run two again 2 --resume
+run two twice 2
+same "$tmp/again/step-10.npz" "$tmp/twice/step-10.npz"
+near "$tmp/some/step-5.npz" "$tmp/all/step-5.npz"
+for name in three six one; do
+	cp -r "$tmp/some" "$tmp/$name-2"
+	run $name "$name-2" 2 --resume
+	near "$tmp/again/step-10.npz" "$tmp/$name-2/step-10.npz"
+done
+run two one-2 3 --resume --lr-schedule linear
+prints 'steps 11 to 15'
+
+# Weights of any number of stages, in a plan of any other.
+plan staged 4 --stages 2 --micro-batches 2 --evaluate
+for name in test staged; do
+	expect 0 "$TDLRUN" "$tmp/$name.plan" --data "$tmp/data.npz" \
+		--parameters "$tmp/three-2" --outputs "$tmp/$name.npz" --json
+	sed -n 's/^ *"loss": //p' "$tmp/out" >"$tmp/$name.loss"
+done
+[ -s "$tmp/test.loss" ] || fail 'no loss'
+awk 'NR == 1 { x = $1 } END { exit !(NR == 2 && ($1 - x) ^ 2 < 1e-10) }' \
+	"$tmp/test.loss" "$tmp/staged.loss" || fail 'losses differ'
+finish
