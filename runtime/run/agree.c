@@ -93,7 +93,7 @@ static void add_options(subjects *x, const options *o)
 	add_number(x, "epochs", (double)o->epochs);
 	add_number(x, "seed", (double)o->seed);
 	add_number(x, "learning-rate", o->learning_rate);
-	add_number(x, "schedule", o->schedule);
+	add_number(x, "lr-schedule", o->schedule);
 	add_number(x, "warmup", (double)o->warmup);
 	add_number(x, "checkpoint-every", (double)o->every);
 	add_number(x, "resume", o->resume);

@@ -131,7 +131,7 @@ def check_accuracy(folder):
     run(TDLC, "plan", MODEL, "-k", "8", "-o", f"{test}.plan")
     result = call(
         TDLRUN, f"{train}.plan", "--data", f"{train}.npz", "--epochs", "6",
-        "--shuffle", "--schedule", "cosine", "--evaluate", f"{test}.plan",
+        "--shuffle", "--lr-schedule", "cosine", "--evaluate", f"{test}.plan",
         "--evaluate-data", f"{test}.npz")
     right = result["evaluations"][-1]["means"]["right"]
     print(f"{right:.2%} right after {len(result['evaluations'])} epochs")
