@@ -41,6 +41,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/placement_piper.c \
 	%D%/placement_stages.c %D%/placement_stages.h \
 	%D%/placement_text.c %D%/placement_text.h \
+	%D%/plan_devices.c %D%/plan_devices.h \
 	%D%/plan_diff.c %D%/plan_diff.h \
 	%D%/plan_diff_text.c \
 	%D%/plan_frontier.c %D%/plan_frontier.h \

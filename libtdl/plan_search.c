@@ -9,6 +9,7 @@
 #include "compiler/planners/planner.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
+#include "libtdl/plan_devices.h"
 #include "libtdl/plan_memory.h"
 #include "libtdl/plan_stages.h"
 #include "libtdl/plan_turns.h"
@@ -153,10 +154,14 @@ bool plan_options_agree(job *d, plan_options *o)
 	else if (o->memory &&
 		 (!units_read_size(o->memory, &o->limit) || o->limit == 0))
 		say_size(d, "memory", o->memory);
+	else if (plan_places(o->request.algorithm) &&
+		 !plan_places_with(d, o))
+		return false;
 	else
 		return go_with_algorithm(d, o) && read_turns(d, o) &&
 		       read_bucket(d, o) && plan_stages_agree(d, o) &&
-		       plan_is_algorithm(d, o->request.algorithm);
+		       (plan_places(o->request.algorithm) ||
+			plan_is_algorithm(d, o->request.algorithm));
 	return false;
 }
 
@@ -210,6 +215,8 @@ cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 	plan_request best = *how;
 	if (o->stages)
 		return plan_stages_search(d, how, o, r, made);
+	if (plan_places(how->algorithm))
+		return plan_devices_search(d, how, r, made);
 	*made = o->any_turns ? plan_any_turns(d, &best, o, lower, r)
 			     : plan_search_once(how, lower, r);
 	if (!*made)

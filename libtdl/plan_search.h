@@ -66,7 +66,8 @@ extern const char *const plan_objectives[]; /* "time", .. */
 #define PLAN_OPTIONS_SEARCH(a, o)                                            \
 	PLAN_OPTION_DEVICES(&(o)->devices),                                  \
 	{ CLI_TEXT, 0, "algorithm", "A",                                     \
-	  arena_printf((a), "plan with A: %s", plan_algorithms(a)),          \
+	  arena_printf((a), "plan with A: %s; or place operators whole, as " \
+		       "tdlc place does with A", plan_algorithms(a)),        \
 	  &(o)->request.algorithm },                                         \
 	{ CLI_CHOICE, 0, "objective", "O",                                   \
 	  "the cost that auto minimizes: time (default), bytes, "            \

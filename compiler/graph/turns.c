@@ -210,6 +210,32 @@ graph *graph_in_turns(arena *a, const graph *g, const turns_options *o,
 	return one;
 }
 
+const graph *graph_once(arena *a, const graph *g)
+{
+	graph *once = ARENA_COPY(a, g, 1);
+	int *cut = ARENA_ARRAY(a, int, g->ntensors);
+	tensor_id *total = ARENA_ARRAY(a, tensor_id, g->ntensors);
+	int *divided = ARENA_ARRAY(a, int, g->nnodes);
+	section *sections = ARENA_ARRAY(a, section, g->nnodes);
+	graph_turns *t = ARENA_NEW(a, graph_turns);
+	int64_t batch = 1;
+	for (tensor_id i = 0; i < g->ntensors; i++) {
+		const tensor *x = &g->tensors[i];
+		cut[i] = total[i] = NONE;
+		if (x->batch > 0 && x->type.dims[x->batch - 1] > batch)
+			batch = x->type.dims[x->batch - 1];
+	}
+	for (node_id n = 0; n < g->nnodes; n++) {
+		divided[n] = NONE;
+		sections[n] = SECTION_AFTER;
+	}
+	*t = (graph_turns){ 1, batch, false, cut,
+			    ARENA_ARRAY(a, reducer, g->ntensors), total,
+			    divided, sections };
+	once->turns = t;
+	return once;
+}
+
 /* The new number of the copy of t, or of t where that is gone. */
 static tensor_id total_kept(const graph *g, const int *tensors, tensor_id t)
 {

@@ -64,6 +64,10 @@ typedef struct turns_options {
 graph *graph_in_turns(arena *a, const graph *g, const turns_options *o,
 		      diag_sink *s);
 
+/* The graph with one turn, behind which all is computed: nothing is divided
+ * over time.  Its batch is what the model calls so, or 1. */
+const graph *graph_once(arena *a, const graph *g);
+
 /* The samples of the batch that o says; 0 when an error was added. */
 int64_t graph_batch(const graph *g, const turns_options *o, diag_sink *s);
 

@@ -38,6 +38,7 @@ EXTRA_DIST += %D%/README.md
 	%D%/chunk_search.c \
 	%D%/chunks.c %D%/chunks.h \
 	%D%/degrees.c %D%/degrees.h \
+	%D%/device_stages.c %D%/device_stages.h \
 	%D%/groups.c %D%/groups.h \
 	%D%/ideals.c %D%/ideals.h \
 	%D%/layers.c %D%/layers.h \

@@ -90,7 +90,7 @@ def planners():
     """The program's own list."""
     text = subprocess.run([TDLC, "plan", "--help"], capture_output=True,
                           text=True, check=True).stdout
-    words = re.search(r"--algorithm=A(.*?)--objective", text, re.S)[1]
+    words = re.search(r"--algorithm=A(.*?);", text, re.S)[1]
     names = re.sub(r"plan with A:|\(default\)", "", words)
     return [n.strip() for n in names.replace("\n", " ").split(",")]
 

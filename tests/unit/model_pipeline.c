@@ -43,7 +43,7 @@ static void set_training(const model_case *c, train_request *r)
 			r->precision = i;
 }
 
-graph *model_in_turns(arena *a, const model_case *c, int turns)
+graph *model_step(arena *a, const model_case *c)
 {
 	const char *srcdir = getenv("srcdir"), *opdefs = getenv("TDL_OPDEFS");
 	srcdir = srcdir ? srcdir : ".";
@@ -52,16 +52,25 @@ graph *model_in_turns(arena *a, const model_case *c, int turns)
 		  .opdefs = opdefs ? opdefs
 				   : arena_printf(a, "%s/opdefs", srcdir) };
 	plan_model m = PLAN_MODEL;
-	const turns_options o = { .turns = turns, .statistics = true };
 	cli_status status = CLI_OK;
 	m.defines = words_of(a, c->sizes);
 	set_training(c, &m.train);
 	graph *g = plan_read_model(&d, arena_printf(a, "%s/examples/models/%s"
 						    ".tdl", srcdir, c->file),
 				   &m, &status);
-	g = g ? graph_in_turns(a, g, &o, d.sink) : NULL;
 	if (!g)
 		diag_print(d.sink, stderr, false);
+	ck_assert_ptr_nonnull(g);
+	return g;
+}
+
+graph *model_in_turns(arena *a, const model_case *c, int turns)
+{
+	const turns_options o = { .turns = turns, .statistics = true };
+	diag_sink *s = diag_sink_new(a);
+	graph *g = graph_in_turns(a, model_step(a, c), &o, s);
+	if (!g)
+		diag_print(s, stderr, false);
 	ck_assert_ptr_nonnull(g);
 	return g;
 }

@@ -15,7 +15,8 @@ typedef struct model_case {
 /* All of them; the last one has no file. */
 extern const model_case model_cases[];
 
-/* A step of training, in turns. */
+/* A step of training; the same in turns. */
+graph *model_step(arena *a, const model_case *c);
 graph *model_in_turns(arena *a, const model_case *c, int turns);
 
 /* Its layers, divided among parts of about the same work. */

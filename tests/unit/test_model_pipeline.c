@@ -1,4 +1,4 @@
-/* Tests: compiler/lower */
+/* Tests: compiler/lower compiler/placement */
 /* Real networks in stages, by every schedule: they are accepted, and run
  * without data. */
 #include "config.h"
@@ -6,6 +6,9 @@
 #include <check.h>
 
 #include "compiler/lower/stage_recompute.h"
+#include "compiler/placement/device_stages.h"
+#include "compiler/placement/model_costs.h"
+#include "compiler/placement/placed.h"
 #include "tests/unit/model_pipeline.h"
 #include "tests/unit/pipeline_judge.h"
 #include "tests/unit/suite.h"
@@ -91,6 +94,44 @@ START_TEST(models)
 }
 END_TEST
 
+/* Operators whole on devices: each runs once, and nobody waits for ever. */
+static void check_placed(const model_case *c, const char *algorithm, int k)
+{
+	arena *a = arena_new();
+	rng r = rng_new((uint64_t)k);
+	diag_sink *s = diag_sink_new(a);
+	const graph *g = model_step(a, c);
+	const topology *t = topology_preset(0);
+	const machine_request q = { .ndevices = k, .topology = t, .factor = 1 };
+	const cost_graph *costs = cost_graph_of_model(a, s, g, t, c->file);
+	place_input in;
+	ck_assert(costs && placed_input(a, s, costs, &q, &in));
+	const int *place = placed_by(a, &in, placed_algorithm(algorithm), true,
+				     0).place;
+	const verdict v = judge_run(judge_new(a, in.m), place, INT64_MAX);
+	const device_stages d = device_stages_of(a, g, costs, place, &v);
+	ck_assert_int_eq(d.g->nnodes, g->nnodes);
+	plan_pipeline *p = model_pipeline(a, d.g, &d.division, SCHEDULE_GPIPE,
+					  NULL);
+	const char *why = pipeline_judge(a, p, &r);
+	ck_assert_msg(!why, "%s: %s", c->file, why);
+	ck_assert_int_le(p->nstages, k);
+	ck_assert_int_gt(p->nstages, 1);
+	arena_free(a);
+}
+
+START_TEST(placed)
+{
+	static const char *const algorithms[] = { "balanced", "heft", "pardnn",
+						  "metf" };
+	for (int i = 0; model_cases[i].file; i++)
+		for (int k = 0; k < 4; k++)
+			if (sampled(4 * i + k))
+				check_placed(&model_cases[i], algorithms[k],
+					     2 + (i + k) % 4);
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("model_pipeline");
@@ -98,6 +139,7 @@ Suite *suite(void)
 	tcase_set_timeout(t, 240);
 	tcase_add_test(t, models);
 	tcase_add_test(t, recomputed);
+	tcase_add_test(t, placed);
 	suite_add_tcase(s, t);
 	return s;
 }
