@@ -5,54 +5,8 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "layout/division.h"
 #include "layout/product.h"
-
-/* The division of a transfer's source over the mesh: nested splits of its
- * dimensions, the outermost first, then, for the shares of a partial result,
- * even runs over flat axes.  On all other axes it is replicated. */
-typedef struct division {
-	box whole;
-	int nsplits, nflat;
-	struct {
-		int axis, dim;
-	} split[MAX_AXES];
-	int flat[MAX_AXES];
-} division;
-
-static void add_split(division *s, int axis, int dim)
-{
-	s->split[s->nsplits].axis = axis;
-	s->split[s->nsplits].dim = dim;
-	s->nsplits++;
-}
-
-static division division_of(const layout *l, const mesh *m)
-{
-	division s = { .whole = layout_whole(l) };
-	uint32_t partial = 0;
-	const cuts *c = l->cuts;
-	if (l->kind != LAYOUT_STORED) {
-		const box space = layout_space(l);
-		s.whole = kernel_produces(l->kernel, &space);
-		c = l->space;
-		partial = layout_partial_axes(m, l->kernel, c);
-	}
-	for (int a = 0; a < m->naxes; a++)
-		if (c->dim[a] >= 0 && !(partial >> a & 1))
-			add_split(&s, a, c->dim[a]);
-	if (l->kind != LAYOUT_REDUCED_SHARD)
-		return s;
-	uint32_t shared = layout_combined_axes(m, l->kernel, c, l->cuts);
-	for (int a = 0; a < m->naxes; a++) {
-		if (!(shared >> a & 1))
-			continue;
-		if (l->cuts->dim[a] == CUT_NONE)
-			s.flat[s.nflat++] = a;
-		else
-			add_split(&s, a, l->cuts->dim[a]);
-	}
-	return s;
-}
 
 /* ---- pieces ------------------------------------------------------------ */
 
@@ -112,9 +66,7 @@ static void find_flat(finder *f, const box *b)
 {
 	const division *l = f->source;
 	const mesh *m = f->mesh;
-	int nranks = 1;
-	for (int i = 0; i < l->nflat; i++)
-		nranks *= m->size[l->flat[i]];
+	int nranks = division_nruns(l, m);
 	for (int rank = 0; rank < nranks; rank++) {
 		int64_t first, last;
 		for (int i = l->nflat - 1, q = rank; i >= 0; i--) {
@@ -176,14 +128,13 @@ static void find_sharers(finder *f, uint32_t axes, const region *own)
 	} while (mesh_next(f->mesh, axes, f->coords));
 }
 
-/* The axes whose workers share the partial results of a combining transfer. */
-static uint32_t shared_axes(const layout_transfer *t)
+uint32_t transfer_shared_axes(const layout_transfer *t)
 {
 	return layout_combined_axes(t->mesh, t->from.kernel, t->from.space,
 				    t->to.cuts);
 }
 
-static bool has_zeros(const layout_transfer *t, int worker)
+bool transfer_has_zeros(const layout_transfer *t, int worker)
 {
 	int coords[MAX_AXES];
 	mesh_coords(t->mesh, worker, coords);
@@ -196,12 +147,12 @@ int transfer_pieces(arena *a, const layout_transfer *t, int worker,
 	region to = layout_region_of(&t->to, t->mesh, worker);
 	finder f = { .arena = a, .mesh = t->mesh, .want = to.at };
 	mesh_coords(t->mesh, worker, f.coords);
-	if (has_zeros(t, worker)) {
+	if (transfer_has_zeros(t, worker)) {
 		emit(&f, &to.at);
 		for (int i = 0; i < f.found.n; i++)
 			f.found.at[i].zeros = true;
 	} else if (t->combine) {
-		find_sharers(&f, shared_axes(t), &to);
+		find_sharers(&f, transfer_shared_axes(t), &to);
 	} else {
 		division from = division_of(&t->from, t->mesh);
 		f.source = &from;
@@ -221,9 +172,9 @@ int64_t transfer_bytes(const layout_transfer *t, int worker)
 	int64_t size = (int64_t)dtype_size(t->to.type);
 	region dst = layout_region_of(&t->to, t->mesh, worker);
 	if (t->combine)
-		return dst.count *
-		       (layout_sharers(t->mesh, shared_axes(t)) - 1) * size;
-	if (has_zeros(t, worker))
+		return dst.count * size *
+		       (layout_sharers(t->mesh, transfer_shared_axes(t)) - 1);
+	if (transfer_has_zeros(t, worker))
 		return 0;
 	region src = layout_region_of(&t->from, t->mesh, worker);
 	return (dst.count - region_held(&src, &dst.at)) * size;
@@ -253,8 +204,8 @@ int64_t transfer_total(const layout_transfer *t)
 	int64_t size = (int64_t)dtype_size(t->to.type), n, total = 0;
 	int coords[MAX_AXES] = { 0 };
 	if (t->combine)
-		return layout_elements(&t->to, m) *
-		       (layout_sharers(m, shared_axes(t)) - 1) * size;
+		return layout_elements(&t->to, m) * size *
+		       (layout_sharers(m, transfer_shared_axes(t)) - 1);
 	if (copied(t, &n))
 		return n * size;
 	do {

@@ -42,6 +42,21 @@ typedef struct piece {
 int transfer_pieces(arena *a, const layout_transfer *t, int worker,
 		    piece **pieces);
 
+/* The axes whose workers share the partial results of a transfer that combines
+ * them; whether a worker has zeros in the destination. */
+uint32_t transfer_shared_axes(const layout_transfer *t);
+bool transfer_has_zeros(const layout_transfer *t, int worker);
+
+/* The bytes of a worker's pieces that others send it. */
+typedef struct transfer_received {
+	/* By the outermost axis on which the sender differs from it. */
+	int64_t bytes[MAX_AXES];
+	uint32_t axes; /* on which any sender does, a bit each */
+} transfer_received;
+
+/* The same without looking at every piece. */
+transfer_received transfer_receives(const layout_transfer *t, int worker);
+
 /* Bytes that a worker receives from others; in all. */
 int64_t transfer_bytes(const layout_transfer *t, int worker);
 int64_t transfer_total(const layout_transfer *t);

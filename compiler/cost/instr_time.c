@@ -54,99 +54,103 @@ double run_time(const topology *t, const mesh *m, const layout *made,
 
 /* ---- transfers --------------------------------------------------------- */
 
-typedef struct mover {
-	const topology *t;
-	const layout_transfer *moves;
-	int nmoves;
-	int levels[MAX_AXES]; /* of the axes */
-	bool ring;
-	arena *tmp;
-} mover;
-
-/* Notes the axes on which two workers differ; returns the outermost one's
- * level, -1 for none. */
-static int level_between(const mover *x, int v, int w, uint32_t *axes)
+/* Of one worker, where the axes of the mesh are of these levels. */
+static transfer_work work_of(const layout_transfer *move, const int *levels,
+			     int worker)
 {
-	uint32_t between = mesh_axes_between(x->moves->mesh, v, w);
-	*axes |= between;
-	return between ? x->levels[__builtin_ctz(between)] : -1;
+	const mesh *m = move->mesh;
+	const transfer_received from = transfer_receives(move, worker);
+	transfer_work w = {
+		.written = region_bytes(&move->to, m, worker),
+		.axes = from.axes,
+	};
+	for (int a = 0; a < m->naxes; a++)
+		w.received[levels[a]] += (double)from.bytes[a];
+	return w;
 }
 
-/* Adds the bytes that a worker receives by one of the transfers. */
-static void add_pieces(const mover *x, const layout_transfer *move, int worker,
-		       topology_move *to, uint32_t *axes)
+static void add_work(transfer_work *to, const transfer_work *w, int nlevels)
 {
-	piece *q;
-	int n = transfer_pieces(x->tmp, move, worker, &q);
-	for (int i = 0; i < n; i++) {
-		int level = level_between(x, worker, q[i].peer, axes);
-		if (level >= 0)
-			to->bytes[level] += (double)box_volume(&q[i].at) *
-					    (double)dtype_size(move->to.type);
-	}
-}
-
-/* The bytes that a worker receives, and the axes along which. */
-static topology_move move_of(const mover *x, int worker)
-{
-	const mesh *m = x->moves->mesh;
-	topology_move to = { .ring = x->ring };
-	uint32_t axes = 0;
-	for (int i = 0; i < x->nmoves; i++)
-		add_pieces(x, &x->moves[i], worker, &to, &axes);
-	for (int i = 0; i < x->t->nlevels; i++)
-		to.peers[i] = 1;
-	for (int i = 0; i < m->naxes; i++)
-		if (axes >> i & 1)
-			to.peers[x->levels[i]] *= m->size[i];
-	return to;
-}
-
-/* The bytes of the results that a worker writes. */
-static double written_bytes(const mover *x, int worker)
-{
-	double bytes = 0;
-	for (int i = 0; i < x->nmoves; i++)
-		bytes += region_bytes(&x->moves[i].to, x->moves->mesh, worker);
-	return bytes;
+	to->written += w->written;
+	to->axes |= w->axes;
+	for (int i = 0; i < nlevels; i++)
+		to->received[i] += w->received[i];
 }
 
 /* The part copied within the worker's own memory is read and written there. */
-double transfers_time(const topology *t, const layout_transfer *moves,
-		      int nmoves, collective c, int most)
+static double work_seconds(const topology *t, const mesh *m, const int *levels,
+			   const transfer_work *w, collective c)
 {
-	const mesh *m = moves->mesh;
-	int n = mesh_workers(m), looked_at = n < most ? n : most;
-	mover x = { .t = t, .moves = moves, .nmoves = nmoves,
-		    .tmp = arena_new(),
-		    .ring = c == COLL_ALL_GATHER || c == COLL_REDUCE_SCATTER };
+	topology_move received = {
+		.ring = c == COLL_ALL_GATHER || c == COLL_REDUCE_SCATTER
+	};
+	for (int i = 0; i < t->nlevels; i++) {
+		received.peers[i] = 1;
+		received.bytes[i] = w->received[i];
+	}
+	for (int a = 0; a < m->naxes; a++)
+		if (w->axes >> a & 1)
+			received.peers[levels[a]] *= m->size[a];
+	return w->written / t->bandwidth + topology_move_seconds(t, &received);
+}
+
+static int number_examined(const mesh *m, int most)
+{
+	int n = mesh_workers(m);
+	return n < most ? n : most;
+}
+
+transfer_work *transfer_work_of(arena *a, const topology *t,
+				const layout_transfer *move, int most)
+{
+	const mesh *m = move->mesh;
+	int n = mesh_workers(m), looked_at = number_examined(m, most);
+	transfer_work *all = ARENA_ARRAY(a, transfer_work, looked_at);
+	int levels[MAX_AXES];
+	topology_levels(t, m, levels);
+	for (int i = 0; i < looked_at; i++)
+		all[i] = work_of(move, levels, examined(i, n, looked_at));
+	return all;
+}
+
+double transfers_time(const topology *t, const mesh *m,
+		      const transfer_work *const *works, int n, collective c,
+		      int most)
+{
+	int levels[MAX_AXES], looked_at = number_examined(m, most);
 	double slowest = 0;
-	topology_levels(t, m, x.levels);
+	topology_levels(t, m, levels);
 	for (int i = 0; i < looked_at; i++) {
-		int w = examined(i, n, looked_at);
-		topology_move received = move_of(&x, w);
-		double s = written_bytes(&x, w) / t->bandwidth +
-			   topology_move_seconds(t, &received);
+		transfer_work sum = works[0][i];
+		for (int j = 1; j < n; j++)
+			add_work(&sum, &works[j][i], t->nlevels);
+		double s = work_seconds(t, m, levels, &sum, c);
 		slowest = s > slowest ? s : slowest;
 	}
-	arena_free(x.tmp);
 	return slowest;
 }
 
 double transfer_time(const topology *t, const layout_transfer *move,
 		     collective c, int most)
 {
-	return transfers_time(t, move, 1, c, most);
+	arena *tmp = arena_new();
+	const transfer_work *work = transfer_work_of(tmp, t, move, most);
+	double s = transfers_time(t, move->mesh, &work, 1, c, most);
+	arena_free(tmp);
+	return s;
 }
 
 double phase_time(const plan *p, const topology *t, int begin, int end,
 		  int most)
 {
 	arena *tmp = arena_new();
-	layout_transfer *moves = ARENA_ARRAY(tmp, layout_transfer, end - begin);
-	for (int i = begin; i < end; i++)
-		moves[i - begin] = plan_transfer(p, &p->program[i]);
-	double s = transfers_time(t, moves, end - begin,
+	const transfer_work **works =
+		ARENA_ARRAY(tmp, const transfer_work *, end - begin);
+	for (int i = begin; i < end; i++) {
+		const layout_transfer move = plan_transfer(p, &p->program[i]);
+		works[i - begin] = transfer_work_of(tmp, t, &move, most);
+	}
+	double s = transfers_time(t, &p->mesh, works, end - begin,
 				  p->program[begin].collective, most);
 	arena_free(tmp);
 	return s;

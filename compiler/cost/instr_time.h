@@ -18,10 +18,22 @@ double run_time(const topology *t, const mesh *m, const layout *made,
 double transfer_time(const topology *t, const layout_transfer *move,
 		     collective c, int most);
 
-/* Of n transfers that are executed as one, in one group of workers: one
- * latency, and the bytes of all. */
-double transfers_time(const topology *t, const layout_transfer *moves, int n,
-		      collective c, int most);
+/* The part of a worker in a transfer: bytes of the result that it writes, and
+ * those that others send it, by the outermost level between. */
+typedef struct transfer_work {
+	double written, received[MAX_AXES];
+	uint32_t axes; /* on which a sender differs from it, a bit each */
+} transfer_work;
+
+/* Of each worker that is examined, in their order; in a. */
+transfer_work *transfer_work_of(arena *a, const topology *t,
+				const layout_transfer *move, int most);
+
+/* Of n transfers on m that are executed as one, in one group of workers: one
+ * latency, and the bytes of all; from what transfer_work_of() gives of each. */
+double transfers_time(const topology *t, const mesh *m,
+		      const transfer_work *const *works, int n, collective c,
+		      int most);
 
 /* Of instructions [begin, end) of a plan, transfers of one kind that are
  * executed as one. */

@@ -101,8 +101,11 @@ typedef struct known_action {
 	int class; /* plan_instr_class() */
 } known_action;
 
-/* By plan_instr_class(); -1: not yet. */
-typedef VEC(double) seconds_by_class;
+/* By plan_instr_class(). */
+typedef struct known_class {
+	double seconds, latency; /* -1: not yet */
+	const transfer_work *work; /* of a member of a bucket; NULL: not yet */
+} known_class;
 
 struct instr_times {
 	arena *a;
@@ -110,7 +113,7 @@ struct instr_times {
 	const topology *machine;
 	VEC(known_action) actions;
 	hash_table by_action;
-	seconds_by_class known, latency;
+	VEC(known_class) known;
 };
 
 instr_times *instr_times_new(arena *a, layout_classes *f, const topology *t)
@@ -160,20 +163,49 @@ static int class_of(instr_times *x, const plan *p, const plan_instr *in)
 	return new.class;
 }
 
-/* The place for the figure of a class. */
-static double *known_of(arena *a, seconds_by_class *known, int class)
+static known_class *known_of(instr_times *x, const plan *p,
+			     const plan_instr *in)
 {
-	while (known->n <= class)
-		vec_push(a, known, -1);
-	return &known->at[class];
+	int what = class_of(x, p, in);
+	while (x->known.n <= what)
+		vec_push(x->a, &x->known, ((known_class){ -1, -1, NULL }));
+	return &x->known.at[what];
 }
 
 static double seconds_of(instr_times *x, const plan *p, const plan_instr *in)
 {
-	double *known = known_of(x->a, &x->known, class_of(x, p, in));
-	if (*known < 0)
-		*known = instr_time(p, x->machine, in, MOST_LOOKED_AT);
-	return *known;
+	known_class *known = known_of(x, p, in);
+	if (known->seconds < 0)
+		known->seconds = instr_time(p, x->machine, in, MOST_LOOKED_AT);
+	return known->seconds;
+}
+
+static const transfer_work *work_of(instr_times *x, const plan *p,
+				    const plan_instr *in)
+{
+	known_class *known = known_of(x, p, in);
+	if (!known->work) {
+		const layout_transfer move = plan_transfer(p, in);
+		known->work = transfer_work_of(x->a, x->machine, &move,
+					       MOST_LOOKED_AT);
+	}
+	return known->work;
+}
+
+/* Of instructions [begin, end), members of a bucket and of one kind. */
+static double seconds_together(instr_times *x, const plan *p, int begin,
+			       int end)
+{
+	arena *tmp = arena_new();
+	const transfer_work **works =
+		ARENA_ARRAY(tmp, const transfer_work *, end - begin);
+	for (int i = begin; i < end; i++)
+		works[i - begin] = work_of(x, p, &p->program[i]);
+	double s = transfers_time(x->machine, &p->mesh, works, end - begin,
+				  p->program[begin].collective,
+				  MOST_LOOKED_AT);
+	arena_free(tmp);
+	return s;
 }
 
 /* On the machine, if its messages took no time but that of their bytes. */
@@ -188,11 +220,11 @@ static double without_latency(const instr_times *x, const plan *p,
 
 double lower_latency(instr_times *x, const plan *p, const plan_instr *in)
 {
-	double *known = known_of(x->a, &x->latency, class_of(x, p, in));
-	if (*known < 0)
-		*known = fmax(seconds_of(x, p, in) - without_latency(x, p, in),
-			      0);
-	return *known;
+	double seconds = seconds_of(x, p, in);
+	known_class *known = known_of(x, p, in);
+	if (known->latency < 0)
+		known->latency = fmax(seconds - without_latency(x, p, in), 0);
+	return known->latency;
 }
 
 /* Of a bucket one instruction of each kind has the seconds of all. */
@@ -202,8 +234,7 @@ void lower_each(instr_times *x, const plan *p, double *seconds)
 		next = plan_phase_end(p, i);
 		seconds[i] = next == i + 1
 				     ? seconds_of(x, p, &p->program[i])
-				     : phase_time(p, x->machine, i, next,
-						  MOST_LOOKED_AT);
+				     : seconds_together(x, p, i, next);
 		for (int j = i + 1; j < next; j++)
 			seconds[j] = 0;
 	}
@@ -226,12 +257,12 @@ static effort effort_of(instr_times *x, const plan *p, const plan_instr *in,
 			 layout_pair_received(x->classes, class_of(x, p, in)) };
 }
 
-lower_times lower_bounds(instr_times *x, const plan *p)
+/* All of it but the run, of a program without a loop. */
+static lower_times bounds_of(instr_times *x, const plan *p,
+			     const double *seconds)
 {
 	arena *tmp = arena_new();
 	const topology *t = x->machine;
-	p = plan_unroll(tmp, p, PLAN_MAX_TURNS);
-	const double *seconds = all_seconds(tmp, x, p);
 	bound b = { .fetch = ARENA_ARRAY(tmp, effort, p->ntensors),
 		    .fetched = ARENA_ARRAY(tmp, bool, p->ntensors) };
 	effort all = { 0 };
@@ -249,24 +280,44 @@ lower_times lower_bounds(instr_times *x, const plan *p)
 	return sum;
 }
 
+/* The run, of a program without a loop. */
+static double run_of(const instr_times *x, const plan *p,
+		     const double *seconds)
+{
+	double run = 0;
+	if (x->machine->overlap)
+		return timeline_end(p, seconds);
+	for (int i = 0; i < p->ninstrs; i++)
+		run += seconds[i];
+	return run;
+}
+
+lower_times lower_bounds(instr_times *x, const plan *p)
+{
+	arena *tmp = arena_new();
+	p = plan_unroll(tmp, p, PLAN_MAX_TURNS);
+	lower_times sum = bounds_of(x, p, all_seconds(tmp, x, p));
+	arena_free(tmp);
+	return sum;
+}
+
 double lower_run(instr_times *x, const plan *p)
 {
 	arena *tmp = arena_new();
-	double run = 0;
 	p = plan_unroll(tmp, p, PLAN_MAX_TURNS);
-	const double *seconds = all_seconds(tmp, x, p);
-	for (int i = 0; i < p->ninstrs; i++)
-		run += seconds[i];
-	if (x->machine->overlap)
-		run = timeline_end(p, seconds);
+	double run = run_of(x, p, all_seconds(tmp, x, p));
 	arena_free(tmp);
 	return run;
 }
 
 lower_times lower_time_with(instr_times *x, const plan *p)
 {
-	lower_times sum = lower_bounds(x, p);
-	sum.run = lower_run(x, p);
+	arena *tmp = arena_new();
+	p = plan_unroll(tmp, p, PLAN_MAX_TURNS);
+	const double *seconds = all_seconds(tmp, x, p);
+	lower_times sum = bounds_of(x, p, seconds);
+	sum.run = run_of(x, p, seconds);
+	arena_free(tmp);
 	return sum;
 }
 

@@ -345,6 +345,30 @@ static int count_pieces(const scene *s, const piece *q, int n, int element,
 	return count;
 }
 
+/* Counts an element that a worker receives from another: by the outermost axis
+ * on which they differ. */
+static void receive(const scene *s, int w, int from, transfer_received *sum)
+{
+	int outermost = -1;
+	for (int a = s->m.naxes - 1; a >= 0; a--) {
+		if (coordinate(&s->m, w, a) == coordinate(&s->m, from, a))
+			continue;
+		sum->axes |= UINT32_C(1) << a;
+		outermost = a;
+	}
+	if (outermost >= 0)
+		sum->bytes[outermost] += 4;
+}
+
+static void check_received(const layout_transfer *t, int w,
+			   const transfer_received *sum)
+{
+	const transfer_received r = transfer_receives(t, w);
+	ck_assert_uint_eq(r.axes, sum->axes);
+	for (int a = 0; a < t->mesh->naxes; a++)
+		ck_assert_int_eq(r.bytes[a], sum->bytes[a]);
+}
+
 /* Each element that w wants comes once, from its owner.  Returns the elements
  * that others send. */
 static int check_move(const scene *s, const layout_transfer *t, int w,
@@ -353,6 +377,7 @@ static int check_move(const scene *s, const layout_transfer *t, int w,
 	arena *tmp = arena_new();
 	piece *q;
 	int n = transfer_pieces(tmp, t, w, &q), received = 0;
+	transfer_received sum = { .axes = 0 };
 	for (int e = 0; e < s->nelem; e++) {
 		int peer = -1, count = count_pieces(s, q, n, e, &peer);
 		ck_assert_int_eq(count, to->has[w][e]);
@@ -360,7 +385,9 @@ static int check_move(const scene *s, const layout_transfer *t, int w,
 			continue;
 		ck_assert_int_eq(peer, owner_of(s, from, w, e));
 		received += peer != w;
+		receive(s, w, peer, &sum);
 	}
+	check_received(t, w, &sum);
 	for (int i = 0; i < n; i++) {
 		ck_assert(!q[i].add);
 		ck_assert(i == 0 || q[i - 1].peer <= q[i].peer);
@@ -387,6 +414,7 @@ static int check_combine(const scene *s, const layout_transfer *t, int w,
 	arena *tmp = arena_new();
 	piece *q;
 	int n = transfer_pieces(tmp, t, w, &q), received = 0;
+	transfer_received sum = { .axes = 0 };
 	for (int e = 0; e < s->nelem; e++) {
 		int at = 0;
 		for (int v = 0; v < s->nworkers; v++) {
@@ -400,6 +428,7 @@ static int check_combine(const scene *s, const layout_transfer *t, int w,
 			ck_assert_int_eq(q[at].peer, v);
 			ck_assert_int_eq(q[at].add, first > 0);
 			received += v != w;
+			receive(s, w, v, &sum);
 			at++;
 		}
 		for (; at < n; at++) {
@@ -407,6 +436,7 @@ static int check_combine(const scene *s, const layout_transfer *t, int w,
 			ck_assert(!count_pieces(s, &q[at], 1, e, &peer));
 		}
 	}
+	check_received(t, w, &sum);
 	arena_free(tmp);
 	return received;
 }
