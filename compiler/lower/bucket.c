@@ -13,6 +13,9 @@
 /* Kinds of reductions of which buckets are filled at a time. */
 enum { MOST_KINDS = 64 };
 
+/* The arena of a plan whose buffers have no places yet. */
+enum { NO_PLACES = -1 };
+
 /* The common part of the reductions of a bucket, which are reduce-scatters;
  * axes of the mesh, a bit each. */
 typedef struct kind {
@@ -341,10 +344,10 @@ static maker maker_new(plan *p, const bucket_options *o, int64_t share)
 	return m;
 }
 
-/* p with buckets of one in `share' of the bytes, in a; NULL where none has
- * more than one member. */
-static plan *bucketed(arena *a, const plan *p, layout_classes *f,
-		      const bucket_options *o, int64_t share)
+/* p with buckets of one in `share' of the bytes, in a, without places; NULL
+ * where none has more than one member. */
+static plan *bucketed(arena *a, const plan *p, const bucket_options *o,
+		      int64_t share)
 {
 	maker m = maker_new(without_updates(a, p), o, share);
 	order(&m);
@@ -356,8 +359,16 @@ static plan *bucketed(arena *a, const plan *p, layout_classes *f,
 		return NULL;
 	number_buckets(m.p);
 	plan_update_states(a, m.p);
-	plan_place_with(m.p, f);
+	m.p->arena_bytes = NO_PLACES;
 	return m.p;
+}
+
+/* Whether a plan, which gets places if it has none, is within the memory. */
+static bool fits(plan *p, layout_classes *f, int64_t room)
+{
+	if (p->arena_bytes == NO_PLACES)
+		plan_place_with(p, f);
+	return p->arena_bytes <= room;
 }
 
 /* The first that is within the memory. */
@@ -365,27 +376,50 @@ static plan *of_bytes(arena *a, plan *p, layout_classes *f,
 			    const bucket_options *o, int64_t room)
 {
 	for (int64_t share = 1; share <= o->bytes; share *= 2) {
-		plan *q = bucketed(a, p, f, o, share);
-		if (!q || q->arena_bytes <= room)
+		plan *q = bucketed(a, p, o, share);
+		if (!q || fits(q, f, room))
 			return q ? q : p;
 	}
 	return p;
 }
 
-/* The fastest of the first that are within the memory. */
+/* Whether two plans that came from one have the same program. */
+static bool is_same(const plan *p, const plan *q)
+{
+	bool same = p->ninstrs == q->ninstrs;
+	for (int i = 0; same && i < p->ninstrs; i++) {
+		const plan_instr *x = &p->program[i], *y = &q->program[i];
+		same = x->op == y->op && x->node == y->node &&
+		       x->from == y->from && x->to == y->to &&
+		       x->bucket == y->bucket;
+	}
+	return same;
+}
+
+/* The fastest of the first that are within the memory.  Places take the most
+ * time: a plan that cannot be the fastest gets them when a later one may be,
+ * for it is one of the first or not. */
 static plan *of_machine(arena *a, plan *p, layout_classes *f,
 			const bucket_options *o, int64_t room)
 {
 	enum { MOST_TRIES = 32, MOST_WITHIN = 4 };
-	plan *best = p;
+	plan *best = p, *slow[MOST_TRIES], *last = NULL;
 	instr_times *t = instr_times_new(a, f, o->machine);
 	double least = lower_run(t, p);
-	for (int i = 0, within = 0; i < MOST_TRIES && within < MOST_WITHIN;
-	     i++) {
-		plan *q = bucketed(a, p, f, o, INT64_C(1) << i);
+	for (int i = 0, within = 0, nslow = 0; i < MOST_TRIES; i++) {
+		plan *q = bucketed(a, p, o, INT64_C(1) << i);
 		if (!q)
 			break;
-		if (q->arena_bytes > room)
+		bool again = last && is_same(q, last);
+		slow[nslow++] = last = again ? last : q;
+		if (again || lower_bounds(t, q).least_kept >= least)
+			continue;
+		for (int j = 0; j < nslow - 1; j++)
+			within += fits(slow[j], f, room);
+		nslow = 0;
+		if (within >= MOST_WITHIN)
+			break;
+		if (!fits(q, f, room))
 			continue;
 		double s = lower_run(t, q);
 		best = s < least ? q : best;
