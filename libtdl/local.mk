@@ -66,6 +66,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/rule_text.c %D%/rule_text.h \
 	%D%/stages_chart.c \
 	%D%/stages_show.c \
+	%D%/stages_tensor.c \
 	%D%/stages_trace.c \
 	%D%/stages_view.c %D%/stages_view.h \
 	%D%/text_chart.c %D%/text_chart.h \

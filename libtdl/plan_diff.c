@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "compiler/lower/cost.h"
 #include "layout/layout_text.h"
 
 static const char *layouts_text(arena *a, const plan *p, const plan_tensor *t)
@@ -36,16 +35,30 @@ static const char *strategy_text(arena *a, const plan *p, const plan_node *n)
 			    layout_division_text(a, k, n->time));
 }
 
+/* Adds what a name means in stage s. */
+static void add_text(arena *a, strmap *all, const plan_pipeline *p, int s,
+		     const char *name, const char *text)
+{
+	const char *before = strmap_get(all, name);
+	if (!pipeline_is_plan(p))
+		text = arena_printf(a, "%s%sstage %d: %s", before ? before : "",
+				    before ? "; " : "", s, text);
+	strmap_put(all, name, (void *)text);
+}
+
 /* All tensors of a plan, or all operators, by name. */
-static strmap *texts_of(arena *a, const plan *p, bool operators)
+static strmap *texts_of(arena *a, const plan_pipeline *p, bool operators)
 {
 	strmap *all = strmap_new(a);
-	for (int i = 0; !operators && i < p->ntensors; i++)
-		strmap_put(all, p->tensors[i].name,
-			   (void *)layouts_text(a, p, &p->tensors[i]));
-	for (int i = 0; operators && i < p->nnodes; i++)
-		strmap_put(all, p->nodes[i].name,
-			   (void *)strategy_text(a, p, &p->nodes[i]));
+	for (int s = 0; s < p->nstages; s++) {
+		const plan *q = &p->stages[s];
+		for (int i = 0; !operators && i < q->ntensors; i++)
+			add_text(a, all, p, s, q->tensors[i].name,
+				 layouts_text(a, q, &q->tensors[i]));
+		for (int i = 0; operators && i < q->nnodes; i++)
+			add_text(a, all, p, s, q->nodes[i].name,
+				 strategy_text(a, q, &q->nodes[i]));
+	}
 	return all;
 }
 
@@ -88,27 +101,72 @@ static json_t *differences_json(const plan_differences *all)
 	return list;
 }
 
-int plan_micro_batches(const plan *p)
+int plan_micro_batches(const plan_pipeline *p)
 {
-	return p->loop.turns > 0 ? p->loop.turns : 1;
+	return p->stages[0].loop.turns > 0 ? p->stages[0].loop.turns : 1;
 }
 
-static json_t *plan_json(const plan_pair *d, const plan *p)
+int64_t plan_most_memory(const plan_pipeline *p)
+{
+	int64_t most = 0;
+	for (int s = 0; s < p->nstages; s++)
+		if (p->stages[s].arena_bytes > most)
+			most = p->stages[s].arena_bytes;
+	return most;
+}
+
+int plan_all_buckets(const plan_pipeline *p, int *reductions)
+{
+	int n = 0, own;
+	*reductions = 0;
+	for (int s = 0; s < p->nstages; s++) {
+		n += plan_buckets(&p->stages[s], &own);
+		*reductions += own;
+	}
+	return n;
+}
+
+static json_t *mesh_json(const mesh *m)
 {
 	json_t *sizes = json_array();
-	for (int a = 0; a < p->mesh.naxes; a++)
-		json_array_append_new(sizes, json_integer(p->mesh.size[a]));
-	int reductions, buckets = plan_buckets(p, &reductions);
-	return json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:o,s:I,s:I,s:f,s:s}",
-			 "model", p->model, "algorithm", p->algorithm,
-			 "devices", mesh_workers(&p->mesh), "micro_batches",
-			 plan_micro_batches(p), "buckets", buckets,
-			 "bucketed_reductions", reductions, "mesh", sizes,
-			 "communication_bytes",
-			 (json_int_t)p->communication_bytes,
-			 "peak_bytes_per_device", (json_int_t)p->arena_bytes,
-			 "predicted_seconds", lower_seconds(p, d->machine),
-			 "predicted_for", d->machine->name);
+	for (int a = 0; a < m->naxes; a++)
+		json_array_append_new(sizes, json_integer(m->size[a]));
+	return sizes;
+}
+
+/* [{"devices", "mesh", "operators"}], of several stages. */
+static json_t *stages_json(const plan_pipeline *p)
+{
+	json_t *all = json_array();
+	for (int s = 0; s < p->nstages; s++) {
+		const plan *q = &p->stages[s];
+		json_array_append_new(
+			all, json_pack("{s:i,s:o,s:i,s:I}", "devices",
+				       mesh_workers(&q->mesh), "mesh",
+				       mesh_json(&q->mesh), "operators",
+				       q->nnodes, "peak_bytes",
+				       (json_int_t)q->arena_bytes));
+	}
+	return all;
+}
+
+static json_t *plan_json(const plan_pair *d, int i)
+{
+	const plan_pipeline *p = d->plan[i];
+	bool one = pipeline_is_plan(p);
+	int reductions, buckets = plan_all_buckets(p, &reductions);
+	return json_pack(
+		"{s:s,s:s,s:i,s:i,s:i,s:i,s:o,s:s?,s:o,s:I,s:I,s:f,s:s}",
+		"model", p->model, "algorithm", p->algorithm, "devices",
+		pipeline_first(p, p->nstages), "micro_batches",
+		plan_micro_batches(p), "buckets", buckets,
+		"bucketed_reductions", reductions, "mesh",
+		one ? mesh_json(&p->stages[0].mesh) : json_null(), "schedule",
+		p->schedule, "stages", one ? json_null() : stages_json(p),
+		"communication_bytes", (json_int_t)p->communication_bytes,
+		"peak_bytes_per_device", (json_int_t)plan_most_memory(p),
+		"predicted_seconds", d->seconds[i], "predicted_for",
+		d->machine->name);
 }
 
 json_t *plan_diff_json(const plan_pair *d, const plan_differences *tensors,
@@ -116,7 +174,7 @@ json_t *plan_diff_json(const plan_pair *d, const plan_differences *tensors,
 {
 	json_t *plans = json_array();
 	for (int i = 0; i < 2; i++)
-		json_array_append_new(plans, plan_json(d, d->plan[i]));
+		json_array_append_new(plans, plan_json(d, i));
 	return json_pack("{s:o,s:o,s:o}", "plans", plans, "tensors",
 			 differences_json(tensors), "operators",
 			 differences_json(operators));

@@ -7,19 +7,22 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "compiler/cost/topology.h"
-#include "plan/plan.h"
+#include "plan/pipeline.h"
 
 typedef struct plan_pair {
 	arena *arena;
-	const plan *plan[2];
+	const plan_pipeline *plan[2]; /* of one stage or of several */
 	const topology *machine;
+	double seconds[2]; /* of a step on it */
 } plan_pair;
 
 /* The meaning of a name in both plans; NULL: none. */
 typedef struct plan_difference {
 	const char *name;
-	const char *was, *is; /* "cut 0, partial(Sum)", and in a plan with
-				 micro-batches "cut 0; over time cut 0" */
+	/* "cut 0, partial(Sum)", and in a plan with micro-batches "cut 0; over
+	 * time cut 0"; in one of several stages "stage 0: cut 0", for each that
+	 * has it. */
+	const char *was, *is;
 } plan_difference;
 
 typedef VEC(plan_difference) plan_differences;
@@ -29,8 +32,11 @@ typedef VEC(plan_difference) plan_differences;
  * has. */
 plan_differences plan_compare(const plan_pair *d, bool operators);
 
-/* The turns of its loop; 1 without. */
-int plan_micro_batches(const plan *p);
+/* The turns of its loop; 1 without.  The largest arena of its stages.  Its
+ * buckets, and the reductions in them. */
+int plan_micro_batches(const plan_pipeline *p);
+int64_t plan_most_memory(const plan_pipeline *p);
+int plan_all_buckets(const plan_pipeline *p, int *reductions);
 
 /* The output of `tdlc diff --json'. */
 json_t *plan_diff_json(const plan_pair *d, const plan_differences *tensors,

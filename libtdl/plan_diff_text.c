@@ -8,11 +8,9 @@
 #include "base/intern.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "compiler/lower/cost.h"
 #include "libtdl/name_groups.h"
 #include "libtdl/plan_diff.h"
 #include "libtdl/plan_report.h"
-#include "plan/plan.h"
 
 static const char *or_nothing(const char *text)
 {
@@ -59,37 +57,52 @@ static void print_differences(FILE *to, arena *a, const char *what,
 		const plan_difference *x = &all->at[i];
 		if (printed[i])
 			continue;
-		fprintf(to, "\n%s: %s -> %s\n", what, or_nothing(x->was),
-		       or_nothing(x->is));
+		fprintf(to, "\n");
+		text_wrap(to, arena_printf(a, "%s: %s -> %s", what,
+					   or_nothing(x->was),
+					   or_nothing(x->is)), 0, 4);
 		print_names(to, a, all, i, printed);
 	}
 }
 
-static const char *buckets_text(arena *a, const plan *p)
+static const char *buckets_text(arena *a, const plan_pipeline *p)
 {
-	int reductions, n = plan_buckets(p, &reductions);
+	int reductions, n = plan_all_buckets(p, &reductions);
 	return n ? arena_printf(a, "%d, of %d reductions", n, reductions)
 		 : "none";
 }
 
-static void print_buckets(FILE *to, arena *a, const plan *p, const plan *q)
+static void print_buckets(FILE *to, arena *a, const plan_pipeline *p,
+			  const plan_pipeline *q)
 {
 	int reductions;
-	if (plan_buckets(p, &reductions) || plan_buckets(q, &reductions))
+	if (plan_all_buckets(p, &reductions) ||
+	    plan_all_buckets(q, &reductions))
 		fprintf(to, "%-14s %s -> %s\n", "buckets", buckets_text(a, p),
 			buckets_text(a, q));
+}
+
+/* "2, by 1f1b": how many stages. */
+static const char *stages_text(arena *a, const plan_pipeline *p)
+{
+	return p->schedule ? arena_printf(a, "%d, by %s", p->nstages,
+					  p->schedule)
+			   : "1";
 }
 
 void plan_diff_text(FILE *to, const plan_pair *d,
 		    const plan_differences *tensors,
 		    const plan_differences *operators)
 {
-	const plan *p = d->plan[0], *q = d->plan[1];
+	const plan_pipeline *p = d->plan[0], *q = d->plan[1];
 	arena *a = d->arena;
 	fprintf(to, "%-14s %s by %s on %d -> %s by %s on %d\n", "plan",
-		p->model, p->algorithm, mesh_workers(&p->mesh), q->model,
-		q->algorithm, mesh_workers(&q->mesh));
-	if (p->loop.turns || q->loop.turns)
+		p->model, p->algorithm, pipeline_first(p, p->nstages), q->model,
+		q->algorithm, pipeline_first(q, q->nstages));
+	if (p->schedule || q->schedule)
+		fprintf(to, "%-14s %s -> %s\n", "stages", stages_text(a, p),
+			stages_text(a, q));
+	if (p->stages[0].loop.turns || q->stages[0].loop.turns)
 		fprintf(to, "%-14s %d -> %d\n", "micro-batches",
 		       plan_micro_batches(p), plan_micro_batches(q));
 	print_buckets(to, a, p, q);
@@ -97,12 +110,11 @@ void plan_diff_text(FILE *to, const plan_pair *d,
 	       plan_bytes_text(a, p->communication_bytes),
 	       plan_bytes_text(a, q->communication_bytes));
 	fprintf(to, "%-14s %s -> %s\n", "memory",
-	       plan_bytes_text(a, p->arena_bytes),
-	       plan_bytes_text(a, q->arena_bytes));
+	       plan_bytes_text(a, plan_most_memory(p)),
+	       plan_bytes_text(a, plan_most_memory(q)));
 	fprintf(to, "%-14s %s -> %s, for '%s'\n", "predicted",
-	       units_seconds(lower_seconds(p, d->machine)).text,
-	       units_seconds(lower_seconds(q, d->machine)).text,
-	       d->machine->name);
+	       units_seconds(d->seconds[0]).text,
+	       units_seconds(d->seconds[1]).text, d->machine->name);
 	print_differences(to, a, "tensors", tensors);
 	print_differences(to, a, "operators", operators);
 }

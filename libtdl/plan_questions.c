@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "compiler/lower/cost.h"
 #include "libtdl/api.h"
 #include "libtdl/plan_diff.h"
 #include "libtdl/plan_reasons.h"
@@ -87,13 +88,14 @@ static const topology *machine_of(api_call *c, const question *q,
 }
 
 /* A plan of several stages on a machine; NULL with errors added. */
-static const stages_view *stages_of(api_call *c, const question *q)
+static const stages_view *stages_of(api_call *c, tdl_plan *of,
+				    const char *machine)
 {
-	const plan_pipeline *p = api_read_stages(c, q->of);
+	const plan_pipeline *p = api_read_stages(c, of);
 	const topology *t = !p ? NULL :
-		stages_machine(&c->job, q->name,
+		stages_machine(&c->job, machine,
 			       pipeline_first(p, p->nstages));
-	return t ? stages_view_of(&c->job, p, t, q->of->path) : NULL;
+	return t ? stages_view_of(&c->job, p, t, of->path) : NULL;
 }
 
 static void lay_out_stages(api_call *c, question *q)
@@ -104,7 +106,7 @@ static void lay_out_stages(api_call *c, question *q)
 		api_fail(c, TDL_USAGE, "%s has several stages: graphviz draws "
 			 "plans of one", q->of->path);
 	else
-		v = stages_of(c, q);
+		v = stages_of(c, q->of, q->name);
 	if (!v)
 		return;
 	if (api_as_text(c)) {
@@ -191,17 +193,33 @@ char *tdl_plan_page(tdl_plan *p, const char *machine)
 	return ask(draw_page, &q);
 }
 
+/* Sets the machine of a pair, and the seconds of its i-th plan on it.  False
+ * with errors added. */
+static bool predict(api_call *c, const question *q, plan_pair *x, int i)
+{
+	const plan_pipeline *p = x->plan[i];
+	if (pipeline_is_plan(p)) {
+		x->machine = machine_of(c, q, p->stages);
+		if (x->machine)
+			x->seconds[i] = lower_seconds(p->stages, x->machine);
+		return x->machine;
+	}
+	const stages_view *v = stages_of(c, i ? q->beside : q->of, q->name);
+	if (!v)
+		return false;
+	x->machine = v->machine;
+	x->seconds[i] = v->step->seconds;
+	return true;
+}
+
 static void compare(api_call *c, void *arg)
 {
 	question *q = arg;
 	plan_pair x = { .arena = c->job.arena };
 	text_stream s;
-	x.plan[0] = api_read_plan(c, q->of);
-	x.plan[1] = x.plan[0] ? api_read_plan(c, q->beside) : NULL;
-	if (!x.plan[1] || !machine_of(c, q, x.plan[0]))
-		return;
-	x.machine = machine_of(c, q, x.plan[1]);
-	if (!x.machine)
+	x.plan[0] = api_read_stages(c, q->of);
+	x.plan[1] = x.plan[0] ? api_read_stages(c, q->beside) : NULL;
+	if (!x.plan[1] || !predict(c, q, &x, 0) || !predict(c, q, &x, 1))
 		return;
 	plan_differences tensors = plan_compare(&x, false);
 	plan_differences operators = plan_compare(&x, true);
@@ -220,6 +238,25 @@ char *tdl_plan_diff(tdl_plan *p, tdl_plan *other, const char *machine)
 	return ask(compare, &q);
 }
 
+/* The place of a tensor in a plan of several stages. */
+static void explain_stages(api_call *c, question *q)
+{
+	const stages_view *v = stages_of(c, q->of, NULL);
+	stages_tensor x;
+	text_stream s;
+	if (!v)
+		return;
+	if (!stages_find_tensor(v, q->name, &x)) {
+		api_fail(c, TDL_USAGE, "there is no tensor '%s' in %s", q->name,
+			 q->of->path);
+	} else if (api_as_text(c)) {
+		stages_tensor_text(text_stream_open(&s), v, &x);
+		q->answer = api_printed(c, &s);
+	} else {
+		q->answer = api_text(stages_tensor_json(v, &x));
+	}
+}
+
 static void explain(api_call *c, void *arg)
 {
 	question *q = arg;
@@ -230,8 +267,13 @@ static void explain(api_call *c, void *arg)
 				     { CLI_END } };
 	const plan *p;
 	text_stream s;
-	if (!api_options(c, table, q->options) ||
-	    !(p = api_read_plan(c, q->of)))
+	if (!api_options(c, table, q->options))
+		return;
+	if (api_has_stages(q->of)) {
+		explain_stages(c, q);
+		return;
+	}
+	if (!(p = api_read_plan(c, q->of)))
 		return;
 	bool made = plan_reasons_of(&c->job, p, q->of->path, q->name,
 				    plan_reasons_planners[by], &r, &status);

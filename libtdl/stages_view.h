@@ -56,6 +56,22 @@ void stages_table(FILE *to, const stages_view *v);
 void stages_show_text(FILE *to, const stages_view *v);
 json_t *stages_show_json(const stages_view *v);
 
+/* ---- tdlc explain ------------------------------------------------------ */
+
+/* A tensor by its name: its number in each stage, -1 where that has none. */
+typedef struct stages_tensor {
+	const char *name;
+	int *in;
+} stages_tensor;
+
+/* False where there is none of that name. */
+bool stages_find_tensor(const stages_view *v, const char *name,
+			stages_tensor *x);
+
+/* Where it is made, held, sent and read. */
+void stages_tensor_text(FILE *to, const stages_view *v, const stages_tensor *x);
+json_t *stages_tensor_json(const stages_view *v, const stages_tensor *x);
+
 /* ---- tdlc simulate ----------------------------------------------------- */
 
 void stages_simulation_text(FILE *to, const stages_view *v);

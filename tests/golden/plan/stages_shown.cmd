@@ -30,3 +30,9 @@ status tdlc show "$tmp/a.plan" --topology "$tmp/small.json"
 status tdlc show micro_batches.tdl --diagram -
 status tdlc show "$tmp/a.plan" --dot
 status tdlc show "$tmp/a.plan" --json --diagram -
+# Two plans beside each other; where a tensor is.
+tdlc diff "$tmp/a.plan" "$tmp/zb.plan" | head -n 20
+tdlc diff "$tmp/one.plan" "$tmp/a.plan" --json | sed -n '/"devices": 4/,/predicted_for/p'
+tdlc explain --plan "$tmp/a.plan" --tensor h
+tdlc explain --plan "$tmp/a.plan" --tensor w1.grad --json | grep -A9 '"stages"'
+status tdlc explain --plan "$tmp/a.plan" --tensor none
