@@ -148,7 +148,7 @@ typedef VEC(entry) entries;
 
 typedef struct binder {
 	arena *a;
-	const plan *p;
+	const plan *p; /* any of those that share the kernels */
 	binding *bindings;
 	entries *entries; /* by kernel */
 } binder;
@@ -179,12 +179,12 @@ static void list_slots(binder *b, const kernel *k, entries *to)
 	add(b, to, BIND_FAULT, 0, 0);
 }
 
-static void note_run(binder *b, int instr, int worker)
+static void note_run(binder *b, const plan *p, int instr, int worker)
 {
-	const plan_node *n = &b->p->nodes[b->p->program[instr].node];
+	const plan_node *n = &p->nodes[p->program[instr].node];
 	binding *to = &b->bindings[n->kernel];
 	entries *list = &b->entries[n->kernel];
-	bind_run r = bind_run_of(b->p, instr, worker, 0);
+	bind_run r = bind_run_of(p, instr, worker, 0);
 	bool is_new = !to->used;
 	if (is_new) {
 		const kexpr *body = r.k->body;
@@ -321,24 +321,38 @@ static void write_text(const binder *b, int i)
 
 enum { SAMPLE = 16 };
 
-binding *bind_kernels(arena *a, const plan *p, int first, int nworkers)
+static void note_part(binder *b, const bind_part *x)
 {
-	binder b = { .a = a, .p = p };
+	const plan *p = x->p;
 	int all = mesh_workers(&p->mesh), sample = all < SAMPLE ? all : SAMPLE;
-	b.bindings = ARENA_ARRAY(a, binding, p->nkernels);
-	b.entries = ARENA_ARRAY(a, entries, p->nkernels);
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
 		if (in->op != PLAN_RUN ||
 		    !p->kernels[p->nodes[in->node].kernel].cuda)
 			continue;
 		for (int w = 0; w < sample; w++)
-			note_run(&b, i, (int)((int64_t)w * all / sample));
-		for (int w = first; w < first + nworkers; w++)
-			note_run(&b, i, w);
+			note_run(b, p, i, (int)((int64_t)w * all / sample));
+		for (int w = x->first; w < x->first + x->nworkers; w++)
+			note_run(b, p, i, w);
 	}
+}
+
+binding *bind_all_kernels(arena *a, int n, const bind_part *parts)
+{
+	const plan *p = parts[0].p;
+	binder b = { .a = a, .p = p };
+	b.bindings = ARENA_ARRAY(a, binding, p->nkernels);
+	b.entries = ARENA_ARRAY(a, entries, p->nkernels);
+	for (int i = 0; i < n; i++)
+		note_part(&b, &parts[i]);
 	for (int i = 0; i < p->nkernels; i++)
 		if (b.bindings[i].used)
 			write_text(&b, i);
 	return b.bindings;
+}
+
+binding *bind_kernels(arena *a, const plan *p, int first, int nworkers)
+{
+	const bind_part all = { p, first, nworkers };
+	return bind_all_kernels(a, 1, &all);
 }

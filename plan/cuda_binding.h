@@ -55,6 +55,13 @@ typedef struct binding {
  * alike.  Kernel i is called tdl_kernel_i. */
 binding *bind_kernels(arena *a, const plan *p, int first, int nworkers);
 
+/* The same of plans that share their kernels, n > 0 stages of a pipeline. */
+typedef struct bind_part {
+	const plan *p;
+	int first, nworkers;
+} bind_part;
+binding *bind_all_kernels(arena *a, int n, const bind_part *parts);
+
 /* The words of a run: w[0 .. b->nwords). */
 void bind_words(const binding *b, const bind_run *r, int64_t *w);
 

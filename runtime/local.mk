@@ -56,8 +56,10 @@ if CUDA
 	%D%/cuda/library.c %D%/cuda/library.h \
 	%D%/cuda/link.h %D%/cuda/local.c \
 	%D%/cuda/module.c %D%/cuda/module.h \
+	%D%/cuda/order.c \
 	%D%/cuda/pack.c %D%/cuda/pack.h \
 	%D%/cuda/parts.h %D%/cuda/program.c %D%/cuda/program.h \
+	%D%/cuda/stages.c \
 	%D%/cuda/staging.c %D%/cuda/staging.h \
 	%D%/cuda/step.c \
 	%D%/cuda/turns.c
@@ -72,6 +74,7 @@ if NCCL
 %C%_libruntime_a_SOURCES += %D%/comm/nccl.c \
 	%D%/cuda/nccl.c %D%/cuda/nccl.def \
 	%D%/cuda/nccl_api.c %D%/cuda/nccl_api.h \
+	%D%/cuda/nccl_groups.c %D%/cuda/nccl_parts.h \
 	%D%/cuda/nccl_memory.c %D%/cuda/nccl_memory.h
 endif
 if MPI

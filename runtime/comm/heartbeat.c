@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char first_line[] = "tdlrun's notice 1";
+static const char first_line[] = "tdlrun's notice 2";
 
 static void print(FILE *to, const heartbeat *x, int n, const uint64_t *joined)
 {
@@ -19,7 +19,8 @@ static void print(FILE *to, const heartbeat *x, int n, const uint64_t *joined)
 	for (int i = 0; i < HEARTBEAT_KEPT; i++)
 		fprintf(to, " %" PRId64 " %" PRId64, x->brought[i].at,
 			x->brought[i].value);
-	fprintf(to, "\n%" PRId64 " %d %d\n%d\n", x->steps, x->waits, x->at, n);
+	fprintf(to, "\n%" PRId64 " %d %d %" PRId64 "\n%d\n", x->steps,
+		x->waits, x->at, x->place, n);
 	for (int i = 0; i < n; i++)
 		fprintf(to, "%" PRIx64 "\n", joined[i]);
 	fprintf(to, "end\n");
@@ -61,8 +62,8 @@ static bool scan(FILE *from, heartbeat *x, int n, uint64_t *joined)
 		if (fscanf(from, "%" SCNd64 " %" SCNd64, &x->brought[i].at,
 			   &x->brought[i].value) != 2)
 			return false;
-	if (fscanf(from, "%" SCNd64 " %d %d %d", &x->steps, &waits, &x->at,
-		   &count) != 4)
+	if (fscanf(from, "%" SCNd64 " %d %d %" SCNd64 " %d", &x->steps, &waits,
+		   &x->at, &x->place, &count) != 5)
 		return false;
 	x->begun = begun;
 	x->waits = waits;

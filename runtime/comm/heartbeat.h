@@ -27,10 +27,12 @@ typedef struct heartbeat {
 		int64_t at, value;
 	} brought[HEARTBEAT_KEPT];
 	/* Steps of the program begun; whether it waits for the device to end
-	 * one; the last transfer that this has ended, -1 for none. */
+	 * one; the last transfer that this has ended, -1 for none; how far that
+	 * is, comm_place(). */
 	int64_t steps;
 	bool waits;
 	int at;
+	int64_t place;
 } heartbeat;
 
 /* Writes a heartbeat, and for rank 0 the numbers that n others have drawn.  A

@@ -138,7 +138,7 @@ static void look_at_own(mpi_heartbeat *b, position *x)
 	const comm_progress *progress = b->progress;
 	x->steps = progress ? atomic_load(&progress->steps) :
 			      atomic_load(&b->steps);
-	x->at = progress ? *progress->at : atomic_load(&b->at);
+	x->at = progress ? comm_last(progress) : atomic_load(&b->at);
 	x->done = done_of(b->p, x);
 	pthread_mutex_unlock(&b->lock);
 }

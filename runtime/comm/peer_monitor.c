@@ -175,13 +175,13 @@ static void look_at(peer_monitor *b, int rank, heartbeat *x)
 
 static bool is_behind(const heartbeat *x, const heartbeat *y)
 {
-	return x->steps != y->steps ? x->steps < y->steps : x->at < y->at;
+	return x->steps != y->steps ? x->steps < y->steps
+				    : x->place < y->place;
 }
 
 /* Since when this process waits for its device, which waits for others. */
 typedef struct stall {
-	int64_t steps;
-	int at;
+	int64_t steps, place;
 	double since;
 } stall;
 
@@ -197,9 +197,9 @@ static bool stalls(peer_monitor *b, stall *s, const heartbeat *behind)
 {
 	double now = clock_seconds();
 	heartbeat own = own_heartbeat(b);
-	if (!own.waits || own.steps != s->steps || own.at != s->at ||
+	if (!own.waits || own.steps != s->steps || own.place != s->place ||
 	    behind->steps < own.steps)
-		*s = (stall){ own.steps, own.at, now };
+		*s = (stall){ own.steps, own.place, now };
 	return now - s->since > patience_in(b, own.steps);
 }
 
@@ -234,7 +234,8 @@ static void note_progress(peer_monitor *b)
 	if (x) {
 		b->own.steps = atomic_load(&x->steps);
 		b->own.waits = atomic_load(&x->waits);
-		b->own.at = *x->at;
+		b->own.at = comm_last(x);
+		b->own.place = comm_place(x);
 	}
 	pthread_mutex_unlock(&b->lock);
 }

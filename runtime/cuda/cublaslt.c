@@ -81,11 +81,14 @@ static bool load(lt *l, failure *f)
 	return true;
 }
 
-/* Memory for as many bytes as the plan says; the arenas, which are
+/* Memory for as many bytes as the stages' plans say; the arenas, which are
  * allocated later, have to fit as well. */
 static bool open_copies(lt *l, failure *f)
 {
-	l->nbytes = l->c->p->copies_bytes;
+	for (int i = 0; i < l->c->nparts; i++) {
+		int64_t n = l->c->parts[i].p->copies_bytes;
+		l->nbytes = n > l->nbytes ? n : l->nbytes;
+	}
 	if (l->nbytes == 0)
 		return true;
 	for (int g = 0; g < l->c->ngpus; g++)
@@ -95,7 +98,7 @@ static bool open_copies(lt *l, failure *f)
 		    !CUDA_CALL(&l->c->api, f, cuMemAlloc, &l->copies[g],
 			       (size_t)l->nbytes))
 			return false;
-	l->packer = pack_open(l->c, NULL, f);
+	l->packer = pack_open(l->c, false, f);
 	return l->packer != NULL;
 }
 

@@ -87,6 +87,9 @@ static void close_gpu(cuda *c, cuda_gpu *g)
 			api->cuStreamDestroy(g->compute);
 		if (g->comm)
 			api->cuStreamDestroy(g->comm);
+		for (int l = 0; g->messages && l < c->order.nlinks; l++)
+			if (g->messages[l])
+				api->cuStreamDestroy(g->messages[l]);
 	}
 	api->cuDevicePrimaryCtxRelease(g->device);
 }
@@ -180,7 +183,7 @@ double cuda_arena_bytes(const cuda *c, int gpu)
 	double needed = 0;
 	for (int w = 0; w < c->nworkers; w++)
 		if (cuda_gpu_of(c, w) == gpu)
-			needed += (double)c->p->arena_bytes;
+			needed += (double)cuda_part(c, w)->p->arena_bytes;
 	return needed;
 }
 
@@ -319,15 +322,9 @@ static bool open_staging(cuda *c, int gpu, failure *f)
 	return c->gpus[gpu].staging != NULL;
 }
 
-static void *open_cuda(const plan_pipeline *all, const backend_options *o,
+static void *open_cuda(const plan_pipeline *p, const backend_options *o,
 		       failure *f)
 {
-	const plan *p = &all->stages[0];
-	if (!pipeline_is_plan(all)) {
-		fail_with(f, CLI_INPUT, "the plan has stages, which --backend "
-			  "cuda does not run; --backend cpu does");
-		return NULL;
-	}
 	if (o->kernels == KERNELS_INTERPRETER) {
 		fail_with(f, CLI_USAGE, "the interpreter runs on the host "
 			  "alone: --kernels interpreter goes with --backend "
@@ -340,7 +337,9 @@ static void *open_cuda(const plan_pipeline *all, const backend_options *o,
 		     .nworkers = o->nworkers, .tf32 = o->tf32,
 		     .again = o->again, .link = link_of(o->members) };
 	c->arenas = ARENA_ARRAY(a, CUdeviceptr, c->nworkers);
-	bool good = cuda_gpus_open(c, o->neighbour, f);
+	cuda_parts_open(c);
+	bool good = cuda_gpus_open(c, o->neighbour, f) &&
+		    cuda_messages_open(c, f);
 	for (int gpu = 0; good && gpu < c->ngpus; gpu++)
 		good = check_memory(c, gpu, f) && open_staging(c, gpu, f);
 	if (good)
@@ -377,14 +376,12 @@ static void *copy_cuda(void *state, int worker, int instr)
 
 static int64_t received_cuda(void *state, int stage, int instr)
 {
-	(void)stage;
-	return program_received(((cuda *)state)->program, instr);
+	return program_received(((cuda *)state)->program, stage, instr);
 }
 
 static int64_t used_cuda(void *state, int stage)
 {
-	(void)stage;
-	return program_used(((cuda *)state)->program);
+	return program_used(((cuda *)state)->program, stage);
 }
 
 static void copies_cuda(void *state, int64_t *planned, int64_t *used)

@@ -2,7 +2,7 @@
 #ifndef TDL_RUNTIME_CUDA_CUDA_H
 #define TDL_RUNTIME_CUDA_CUDA_H
 
-#include "plan/plan.h"
+#include "plan/messages.h"
 #include "runtime/cuda/api.h"
 
 typedef struct cuda_gpu {
@@ -12,15 +12,33 @@ typedef struct cuda_gpu {
 	int arch;	   /* 90 for sm_90 */
 	int nprocessors;
 	CUstream compute, comm;
+	CUstream *messages; /* by link of the pipeline; NULL for none */
 	struct staging *staging; /* of copies from and to the host */
 } cuda_gpu;
 
+/* The part of a stage that is in this process. */
+typedef struct cuda_stage {
+	const plan *p; /* unrolled */
+	int stage;     /* its number */
+	/* The first of its workers that are here, by the numbers here and in
+	 * the stage. */
+	int first, number;
+	int nworkers;
+	stream_schedule schedule;
+	int *links; /* of its queues from STREAM_COUNT on */
+} cuda_stage;
+
 /* Functions say `gpu` for 0 <= gpu < ngpus, and `worker` for a worker's number
- * here, 0 <= worker < nworkers; in the plan it is first + worker. */
+ * here, 0 <= worker < nworkers, which is first + worker among those of all
+ * stages; and `part` for the row of a stage here. */
 typedef struct cuda {
 	arena *a; /* as long as the backend */
 	cuda_api api;
-	const plan *p;
+	const plan_pipeline *p; /* unrolled */
+	int nparts;
+	cuda_stage *parts; /* of stages, ascending */
+	int *part_of;	   /* by worker */
+	message_order order;
 	int ngpus; /* of those visible, as many as have a worker */
 	cuda_gpu *gpus;
 	int first, nworkers;
@@ -60,10 +78,34 @@ double cuda_arena_bytes(const cuda *c, int gpu);
 void cuda_note(const cuda *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The stages that have workers here, and the queues of each; once the GPUs are
+ * open the streams of messages. */
+void cuda_parts_open(cuda *c);
+bool cuda_messages_open(cuda *c, failure *f);
+
+/* Whether transfers have queues of their own: they go to other GPUs. */
+bool cuda_has_queues(const cuda *c);
+
+static inline const cuda_stage *cuda_part(const cuda *c, int worker)
+{
+	return &c->parts[c->part_of[worker]];
+}
+
+/* A worker's number in its stage. */
+static inline int cuda_number(const cuda *c, int worker)
+{
+	const cuda_stage *s = cuda_part(c, worker);
+	return s->number + worker - s->first;
+}
+
+/* Whether a GPU has workers of a stage. */
+bool cuda_is_on(const cuda *c, const cuda_stage *s, int gpu);
+
 /* The address of a buffer in a worker's arena. */
 static inline CUdeviceptr cuda_place(const cuda *c, int worker, int buffer)
 {
-	return c->arenas[worker] + (CUdeviceptr)c->p->buffers[buffer].offset;
+	const plan *p = cuda_part(c, worker)->p;
+	return c->arenas[worker] + (CUdeviceptr)p->buffers[buffer].offset;
 }
 
 #endif

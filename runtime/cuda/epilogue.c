@@ -80,14 +80,14 @@ static bool same_part(const bind_run *x, const bind_run *y)
 bool epilogue_after(const cuda *c, int instr, int worker, bind_run *r,
 		    library_epilogue *e)
 {
-	const plan *p = c->p;
+	const plan *p = cuda_part(c, worker)->p;
 	const plan_instr *in = &p->program[instr], *next = in + 1;
 	epilogue what;
 	if (instr + 1 >= p->ninstrs || next->op != PLAN_RUN ||
 	    r->k->reducer != RED_SUM)
 		return false;
 	int slot = input_of(p, next, in->to);
-	bind_run after = bind_run_of(p, instr + 1, c->first + worker,
+	bind_run after = bind_run_of(p, instr + 1, cuda_number(c, worker),
 				     c->arenas[worker]);
 	if (slot < 0 || !epilogue_of(after.k, slot, &what) ||
 	    !same_part(r, &after) || !stores_apart(p, in, next->to) ||

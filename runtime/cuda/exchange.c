@@ -291,6 +291,68 @@ exchange exchange_of(arena *a, const plan *p, int instr, int worker,
 	return x;
 }
 
+/* ---- messages ---------------------------------------------------------- */
+
+/* The boxes that a sender gives a receiver. */
+static boxes boxes_between(arena *a, const plan_pipeline *p, int channel,
+			   int turn, int sender, int receiver)
+{
+	arena *tmp = arena_new();
+	boxes found = { 0 };
+	piece *q;
+	int n = pipeline_pieces(tmp, p, channel, turn, receiver, &q);
+	for (int i = 0; i < n; i++)
+		if (q[i].peer == sender)
+			vec_push(a, &found, q[i].at);
+	arena_free(tmp);
+	return found;
+}
+
+static void add_parcel(const exchange *x, parcel *all, int *n, int peer,
+		       int number, boxes b)
+{
+	parcel q = { .peer = peer, .number = number, .nboxes = b.n,
+		     .boxes = b.at };
+	for (int i = 0; i < b.n; i++)
+		q.nbytes += box_bytes(x, &b.at[i]);
+	if (q.nbytes > 0)
+		all[(*n)++] = q;
+}
+
+exchange exchange_of_message(arena *a, const plan_pipeline *p, int stage,
+			     int instr, int worker)
+{
+	const plan *own = &p->stages[stage];
+	const plan_instr *in = &own->program[instr];
+	const plan_channel *c = &p->channels[in->channel];
+	int senders = mesh_workers(&p->stages[c->from].mesh);
+	int receivers = mesh_workers(&p->stages[c->to].mesh);
+	exchange x = { .kind = EXCHANGE_MESSAGES, .instr = instr,
+		       .worker = worker, .size = senders + receivers,
+		       .type = own->tensors[own->buffers[in->to].tensor].type };
+	region held = plan_region(own, in->to, worker);
+	if (in->op == PLAN_SEND) {
+		x.number = worker;
+		x.to = ARENA_ARRAY(a, parcel, receivers);
+		for (int w = 0; w < receivers; w++)
+			add_parcel(&x, x.to, &x.nto, w, senders + w,
+				   boxes_between(a, p, in->channel, in->turn,
+						 worker, w));
+		place_messages(&x, x.to, x.nto, &held, true, &x.outbox);
+		return x;
+	}
+	x.number = senders + worker;
+	x.from = ARENA_ARRAY(a, parcel, senders);
+	for (int w = 0; w < senders; w++)
+		add_parcel(&x, x.from, &x.nfrom, w, w,
+			   boxes_between(a, p, in->channel, in->turn, w,
+					 worker));
+	place_messages(&x, x.from, x.nfrom, &held, true, &x.inbox);
+	for (int i = 0; i < x.nfrom; i++)
+		x.received += x.from[i].nbytes;
+	return x;
+}
+
 /* ---- all-reduce -------------------------------------------------------- */
 
 /* Whether only these two instructions use a buffer. */
@@ -465,9 +527,10 @@ void exchange_lists(const exchange *x, const plan *p, CUdeviceptr memory,
 		    pack_list *after)
 {
 	const plan_instr *in = &p->program[x->instr];
+	int from = in->op == PLAN_RECEIVE ? in->to : in->from;
 	places at = {
-		.from = { memory + (CUdeviceptr)p->buffers[in->from].offset,
-			  plan_region(p, in->from, x->worker) },
+		.from = { memory + (CUdeviceptr)p->buffers[from].offset,
+			  plan_region(p, from, x->worker) },
 		.to = { memory + (CUdeviceptr)p->buffers[in->to].offset,
 			plan_region(p, in->to, x->worker) },
 		.outbox = outbox + (CUdeviceptr)x->outbox_at,

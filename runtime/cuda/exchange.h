@@ -5,7 +5,7 @@
 #ifndef TDL_RUNTIME_CUDA_EXCHANGE_H
 #define TDL_RUNTIME_CUDA_EXCHANGE_H
 
-#include "plan/plan.h"
+#include "plan/pipeline.h"
 #include "runtime/cuda/pack.h"
 
 typedef enum exchange_kind {
@@ -58,6 +58,11 @@ typedef bool reduces_fn(reducer r, dtype t);
 
 exchange exchange_of(arena *a, const plan *p, int instr, int worker,
 		     reduces_fn *reduces);
+
+/* A message of a pipeline, a SEND or a RECEIVE of a worker of the stage.
+ * Numbers are those on the link: all senders, then all receivers. */
+exchange exchange_of_message(arena *a, const plan_pipeline *p, int stage,
+			     int instr, int worker);
 
 /* Merges two that follow each other into one, if that is correct. */
 void exchange_merge(const plan *p, exchange *combine, exchange *move);

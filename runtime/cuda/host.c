@@ -44,8 +44,9 @@ static view take(const plan *p, int buffer, int worker, char **staging)
 host_call *host_call_new(arena *a, const cuda *c, int instr, int worker,
 			 opaque_fn opaque, void *staging)
 {
-	const plan *p = c->p;
+	const plan *p = cuda_part(c, worker)->p;
 	const plan_instr *in = &p->program[instr];
+	int number = cuda_number(c, worker);
 	host_call *x = ARENA_NEW(a, host_call);
 	char *at = staging;
 	*x = (host_call){ .c = c,
@@ -53,10 +54,10 @@ host_call *host_call_new(arena *a, const cuda *c, int instr, int worker,
 			  .worker = worker,
 			  .k = kernel_of(p, in),
 			  .opaque = opaque,
-			  .space = plan_space(p, in, c->first + worker) };
+			  .space = plan_space(p, in, number) };
 	for (int i = 0; i < x->k->ninputs; i++)
-		x->inputs[i] = take(p, in->inputs[i], c->first + worker, &at);
-	x->out = take(p, in->to, c->first + worker, &at);
+		x->inputs[i] = take(p, in->inputs[i], number, &at);
+	x->out = take(p, in->to, number, &at);
 	return x;
 }
 
@@ -72,17 +73,18 @@ static void CUDA_CB evaluate(void *arg)
 bool host_call_run(host_call *x, CUstream s, failure *f)
 {
 	const cuda *c = x->c;
-	const plan_instr *in = &c->p->program[x->instr];
-	int worker = c->first + x->worker;
+	const plan *p = cuda_part(c, x->worker)->p;
+	const plan_instr *in = &p->program[x->instr];
+	int number = cuda_number(c, x->worker);
 	for (int i = 0; i < x->k->ninputs; i++) {
-		int64_t n = bytes_of(c->p, in->inputs[i], worker);
+		int64_t n = bytes_of(p, in->inputs[i], number);
 		if (n > 0 && !CUDA_CALL(&c->api, f, cuMemcpyDtoHAsync,
 					x->inputs[i].data,
 					cuda_place(c, x->worker, in->inputs[i]),
 					(size_t)n, s))
 			return false;
 	}
-	int64_t n = bytes_of(c->p, in->to, worker);
+	int64_t n = bytes_of(p, in->to, number);
 	return CUDA_CALL(&c->api, f, cuLaunchHostFunc, s, evaluate, x) &&
 	       (n == 0 || CUDA_CALL(&c->api, f, cuMemcpyHtoDAsync,
 				    cuda_place(c, x->worker, in->to),

@@ -20,7 +20,7 @@ typedef struct function {
 
 struct cuda_kernels {
 	cuda *c;
-	const plan *p;
+	const plan *p; /* any stage's: they share the table */
 	arena *a;
 	binding *bindings;   /* by kernel */
 	function *functions; /* [kernel * ngpus + gpu] */
@@ -123,11 +123,21 @@ static bool load(cuda_kernels *k, failure *f)
 	return good;
 }
 
+static binding *bind_parts(const cuda_kernels *k)
+{
+	const cuda *c = k->c;
+	bind_part *parts = ARENA_ARRAY(k->a, bind_part, c->nparts);
+	for (int i = 0; i < c->nparts; i++)
+		parts[i] = (bind_part){ c->parts[i].p, c->parts[i].number,
+					c->parts[i].nworkers };
+	return bind_all_kernels(k->a, c->nparts, parts);
+}
+
 cuda_kernels *kernels_open(cuda *c, const backend_options *o, failure *f)
 {
 	cuda_kernels *k = ARENA_NEW(c->a, cuda_kernels);
-	*k = (cuda_kernels){ .c = c, .p = c->p, .a = c->a };
-	k->bindings = bind_kernels(k->a, k->p, c->first, c->nworkers);
+	*k = (cuda_kernels){ .c = c, .p = c->parts[0].p, .a = c->a };
+	k->bindings = bind_parts(k);
 	k->functions = ARENA_ARRAY(k->a, function, k->p->nkernels * c->ngpus);
 	k->opaque = backend_opaque(k->a, k->p, o->library, &k->library, f);
 	if (k->opaque && load(k, f))

@@ -1,9 +1,10 @@
 /* Workers on GPUs of one process: who receives copies, or combines, straight
  * out of the others' arenas.  On one GPU the order of its queue makes that
  * right.  On several each has a queue for transfers, and before a transfer
- * these wait for each other: it may read what another has written, and write
- * what another has read.  Kernels and transfers wait for each other where the
- * schedule says so, on all GPUs. */
+ * those of the stage wait for each other: it may read what another has written,
+ * and write what another has read.  Messages from other stages are fetched by
+ * the receivers, on queues of their own.  All wait for each other where the
+ * schedule says so, on all GPUs of the stages. */
 #include "config.h"
 
 #include "runtime/cuda/link.h"
@@ -23,22 +24,31 @@ typedef struct bucket {
 	pack_list **lists[PHASES]; /* by GPU */
 } bucket;
 
+/* The transfers of a stage. */
+typedef struct local_stage {
+	const cuda_stage *s;
+	const plan *p;
+	bucket *buckets; /* by the first instruction of each */
+	pack_list ***messages; /* by instruction, a RECEIVE, and GPU */
+	int64_t *received; /* by instruction */
+} local_stage;
+
 typedef struct local {
 	arena *a;
 	cuda *c;
-	const plan *p;
+	local_stage *stages; /* by part */
 	packer *packer;
-	bucket *buckets;   /* by the first instruction of each */
-	int64_t *received; /* by instruction */
 	CUevent *came;	   /* by GPU */
 } local;
 
 /* ---- opening ----------------------------------------------------------- */
 
-static pack_block block_of(const local *l, int buffer, int worker)
+/* Workers of a stage are numbered in it. */
+static pack_block block_of(const local *l, const local_stage *s, int buffer,
+			   int worker)
 {
-	return (pack_block){ cuda_place(l->c, worker, buffer),
-			     plan_region(l->p, buffer, worker) };
+	return (pack_block){ cuda_place(l->c, s->s->first + worker, buffer),
+			     plan_region(s->p, buffer, worker) };
 }
 
 static int64_t volume_bytes(const box *at, dtype t)
@@ -46,81 +56,131 @@ static int64_t volume_bytes(const box *at, dtype t)
 	return box_volume(at) * (int64_t)dtype_size(t);
 }
 
+static dtype type_of(const plan *p, int instr)
+{
+	return p->tensors[p->buffers[p->program[instr].to].tensor].type;
+}
+
 /* A worker that combines gets the same boxes from each sharer, one sharer after
  * the other: those of the first come without `add`. */
-static void add_combine(local *l, pack_list *to, int instr, int worker,
-			const piece *pieces, int n)
+static void add_combine(local *l, const local_stage *s, pack_list *to,
+			int instr, int worker, const piece *pieces, int n)
 {
-	const plan_instr *in = &l->p->program[instr];
-	dtype t = l->p->tensors[l->p->buffers[in->to].tensor].type;
-	reducer r = plan_partial(l->p, in->node);
+	const plan_instr *in = &s->p->program[instr];
+	dtype t = type_of(s->p, instr);
+	reducer r = plan_partial(s->p, in->node);
 	arena *work = arena_new();
-	pack_block dst = block_of(l, in->to, worker);
+	pack_block dst = block_of(l, s, in->to, worker);
 	int nboxes = 0, nsharers;
 	while (nboxes < n && !pieces[nboxes].add)
 		nboxes++;
 	nsharers = nboxes ? n / nboxes : 0;
 	pack_block *from = ARENA_ARRAY(work, pack_block, nsharers);
 	for (int i = 0; i < nboxes; i++) {
-		for (int s = 0; s < nsharers; s++)
-			from[s] = block_of(l, in->from,
-					   pieces[s * nboxes + i].peer);
+		for (int k = 0; k < nsharers; k++)
+			from[k] = block_of(l, s, in->from,
+					   pieces[k * nboxes + i].peer);
 		pack_combine(to, t, r, &pieces[i].at, &dst, nsharers, from);
 	}
 	arena_free(work);
 }
 
-static void add_copies(local *l, pack_list *to, int instr, int worker,
-		       const piece *pieces, int n)
+/* Copies pieces from buffer `from' of workers of one stage. */
+static void add_copies(local *l, const local_stage *s, pack_list *to, dtype t,
+		       int from, const pack_block *dst, const piece *pieces,
+		       int n)
 {
-	const plan_instr *in = &l->p->program[instr];
-	dtype t = l->p->tensors[l->p->buffers[in->to].tensor].type;
-	pack_block dst = block_of(l, in->to, worker);
 	for (int i = 0; i < n; i++) {
-		pack_block src = block_of(l, in->from, pieces[i].peer);
+		pack_block src = block_of(l, s, from, pieces[i].peer);
 		if (pieces[i].zeros)
-			pack_zeros(to, t, &pieces[i].at, &dst);
+			pack_zeros(to, t, &pieces[i].at, dst);
 		else
-			pack_copy(to, t, &pieces[i].at, &dst, &src);
+			pack_copy(to, t, &pieces[i].at, dst, &src);
 	}
 }
 
 /* All workers are in this process, where they have the plan's numbers. */
-static void add_transfer(local *l, pack_list **lists, int instr)
+static void add_transfer(local *l, local_stage *s, pack_list **lists, int instr)
 {
-	const plan_instr *in = &l->p->program[instr];
-	dtype t = l->p->tensors[l->p->buffers[in->to].tensor].type;
-	for (int w = 0; w < l->c->nworkers; w++) {
+	const plan_instr *in = &s->p->program[instr];
+	dtype t = type_of(s->p, instr);
+	for (int w = 0; w < s->s->nworkers; w++) {
 		arena *work = arena_new();
-		pack_list *to = lists[cuda_gpu_of(l->c, w)];
+		pack_list *to = lists[cuda_gpu_of(l->c, s->s->first + w)];
+		pack_block dst = block_of(l, s, in->to, w);
 		piece *pieces;
-		int n = plan_pieces(work, l->p, in, w, &pieces);
+		int n = plan_pieces(work, s->p, in, w, &pieces);
 		for (int i = 0; i < n; i++)
 			if (pieces[i].peer != w)
-				l->received[instr] +=
+				s->received[instr] +=
 					volume_bytes(&pieces[i].at, t);
 		if (in->op == PLAN_COMBINE)
-			add_combine(l, to, instr, w, pieces, n);
+			add_combine(l, s, to, instr, w, pieces, n);
 		else
-			add_copies(l, to, instr, w, pieces, n);
+			add_copies(l, s, to, t, in->from, &dst, pieces, n);
 		arena_free(work);
 	}
 }
 
-static void add_bucket(local *l, const stream_step *t)
+static pack_list **lists_new(local *l)
 {
-	bucket *b = &l->buckets[t->instrs[0]];
+	pack_list **lists = ARENA_ARRAY(l->a, pack_list *, l->c->ngpus);
+	for (int g = 0; g < l->c->ngpus; g++)
+		lists[g] = pack_new(l->packer, g);
+	return lists;
+}
+
+static void add_bucket(local *l, local_stage *s, const stream_step *t)
+{
+	bucket *b = &s->buckets[t->instrs[0]];
 	b->within = l->c->ngpus == 1 || t->on == STREAM_COMPUTE;
-	for (int phase = 0; phase < PHASES; phase++) {
-		b->lists[phase] = ARENA_ARRAY(l->a, pack_list *, l->c->ngpus);
-		for (int g = 0; g < l->c->ngpus; g++)
-			b->lists[phase][g] = pack_new(l->packer, g);
-	}
+	for (int phase = 0; phase < PHASES; phase++)
+		b->lists[phase] = lists_new(l);
 	for (int i = 0; i < t->ninstrs; i++) {
 		int instr = t->instrs[i];
-		bool spreads = stream_combined(l->p, instr) >= 0;
-		add_transfer(l, b->lists[spreads], instr);
+		bool spreads = stream_combined(s->p, instr) >= 0;
+		add_transfer(l, s, b->lists[spreads], instr);
 	}
+}
+
+/* Receivers fetch the pieces of a message. */
+static void add_message(local *l, const link_message *m)
+{
+	const plan_channel *c = &l->c->p->channels[m->channel];
+	const local_stage *from = &l->stages[c->from];
+	local_stage *s = &l->stages[c->to];
+	const plan_instr *in = &s->p->program[m->receive];
+	int source = from->p->program[m->send].from;
+	dtype t = type_of(s->p, m->receive);
+	pack_list **lists = lists_new(l);
+	for (int w = 0; w < s->s->nworkers; w++) {
+		arena *work = arena_new();
+		pack_list *to = lists[cuda_gpu_of(l->c, s->s->first + w)];
+		pack_block dst = block_of(l, s, in->to, w);
+		piece *pieces;
+		int n = pipeline_pieces(work, l->c->p, m->channel, in->turn, w,
+					&pieces);
+		for (int i = 0; i < n; i++)
+			s->received[m->receive] +=
+				volume_bytes(&pieces[i].at, t);
+		add_copies(l, from, to, t, source, &dst, pieces, n);
+		arena_free(work);
+	}
+	s->messages[m->receive] = lists;
+}
+
+/* All stages are here. */
+static void add_stage(local *l, int part)
+{
+	local_stage *s = &l->stages[part];
+	const stream_schedule *all = &l->c->parts[part].schedule;
+	*s = (local_stage){ .s = &l->c->parts[part], .p = l->c->parts[part].p };
+	s->buckets = ARENA_ARRAY(l->a, bucket, s->p->ninstrs);
+	s->messages = ARENA_ARRAY(l->a, pack_list **, s->p->ninstrs);
+	s->received = ARENA_ARRAY(l->a, int64_t, s->p->ninstrs);
+	for (int i = 0; i < all->nsteps; i++)
+		if (plan_moves(&s->p->program[all->steps[i].instrs[0]]))
+			add_bucket(l, s, &all->steps[i]);
 }
 
 static bool open_events(local *l, failure *f)
@@ -145,22 +205,21 @@ static void close_local(void *state)
 	arena_free(l->a);
 }
 
-static void *open_local(cuda *c, const plan *p, const communicator *comm,
-			void *link, failure *f)
+static void *open_local(cuda *c, const communicator *comm, void *link,
+			failure *f)
 {
 	arena *a = arena_new();
 	local *l = ARENA_NEW(a, local);
-	stream_schedule s = plan_streams(a, p);
 	(void)comm;
 	(void)link;
-	*l = (local){ .a = a, .c = c, .p = p };
-	l->buckets = ARENA_ARRAY(a, bucket, p->ninstrs);
-	l->received = ARENA_ARRAY(a, int64_t, p->ninstrs);
+	*l = (local){ .a = a, .c = c };
+	l->stages = ARENA_ARRAY(a, local_stage, c->nparts);
 	l->came = ARENA_ARRAY(a, CUevent, c->ngpus);
-	l->packer = pack_open(c, p, f);
-	for (int i = 0; l->packer && i < s.nsteps; i++)
-		if (plan_moves(&p->program[s.steps[i].instrs[0]]))
-			add_bucket(l, &s.steps[i]);
+	l->packer = pack_open(c, true, f);
+	for (int i = 0; l->packer && i < c->nparts; i++)
+		add_stage(l, i);
+	for (int i = 0; l->packer && i < c->order.nmessages; i++)
+		add_message(l, &c->order.messages[i]);
 	if (l->packer && pack_upload(l->packer, f) && open_events(l, f))
 		return l;
 	close_local(l);
@@ -169,21 +228,24 @@ static void *open_local(cuda *c, const plan *p, const communicator *comm,
 
 /* ---- running ----------------------------------------------------------- */
 
-/* The queues of transfers that have something to do go on when all have come
- * here. */
-static bool meet(const local *l, pack_list *const *lists, failure *f)
+/* A stage's queues of transfers that have something to do go on when all have
+ * come here. */
+static bool meet(const local *l, const cuda_stage *s, pack_list *const *lists,
+		 failure *f)
 {
 	const cuda *c = l->c;
 	for (int g = 0; g < c->ngpus; g++)
-		if (!cuda_enter(c, g, f) ||
-		    !CUDA_CALL(&c->api, f, cuEventRecord, l->came[g],
-			       c->gpus[g].comm))
+		if (cuda_is_on(c, s, g) &&
+		    (!cuda_enter(c, g, f) ||
+		     !CUDA_CALL(&c->api, f, cuEventRecord, l->came[g],
+				c->gpus[g].comm)))
 			return false;
 	for (int g = 0; g < c->ngpus; g++) {
 		if (!cuda_enter(c, g, f))
 			return false;
 		for (int h = 0; h < c->ngpus; h++)
-			if (h != g && !pack_is_empty(lists[g]) &&
+			if (h != g && cuda_is_on(c, s, h) &&
+			    !pack_is_empty(lists[g]) &&
 			    !CUDA_CALL(&c->api, f, cuStreamWaitEvent,
 				       c->gpus[g].comm, l->came[h], 0))
 				return false;
@@ -191,15 +253,15 @@ static bool meet(const local *l, pack_list *const *lists, failure *f)
 	return true;
 }
 
-static bool run_lists(const local *l, bool within, pack_list *const *lists,
-		      failure *f)
+static bool run_lists(const local *l, const cuda_stage *s, bool within,
+		      pack_list *const *lists, failure *f)
 {
 	bool some = false;
 	for (int g = 0; g < l->c->ngpus; g++)
 		some |= !pack_is_empty(lists[g]);
 	if (!some)
 		return true;
-	if (!within && !meet(l, lists, f))
+	if (!within && !meet(l, s, lists, f))
 		return false;
 	for (int g = 0; g < l->c->ngpus; g++) {
 		const cuda_gpu *gpu = &l->c->gpus[g];
@@ -211,17 +273,48 @@ static bool run_lists(const local *l, bool within, pack_list *const *lists,
 	return true;
 }
 
-static bool transfer_local(void *state, const int *instrs, int n, CUstream s,
-			   failure *f)
+static bool transfer_local(void *state, int part, const int *instrs, int n,
+			   CUstream s, failure *f)
 {
 	const local *l = state;
-	const bucket *b = &l->buckets[instrs[0]];
+	const local_stage *of = &l->stages[part];
+	const bucket *b = &of->buckets[instrs[0]];
 	(void)n;
 	(void)s;
 	for (int phase = 0; phase < PHASES; phase++)
-		if (!run_lists(l, b->within, b->lists[phase], f))
+		if (!run_lists(l, of->s, b->within, b->lists[phase], f))
 			return false;
 	return true;
+}
+
+static bool message_local(void *state, int part, int instr, int link,
+			  failure *f)
+{
+	const local *l = state;
+	pack_list *const *lists = l->stages[part].messages[instr];
+	for (int g = 0; g < l->c->ngpus; g++) {
+		const cuda_gpu *gpu = &l->c->gpus[g];
+		CUstream s = l->c->ngpus > 1 ? gpu->messages[link]
+					     : gpu->compute;
+		if (!pack_is_empty(lists[g]) &&
+		    (!cuda_enter(l->c, g, f) ||
+		     !pack_run(l->packer, lists[g], s, f)))
+			return false;
+	}
+	return true;
+}
+
+/* Whether a GPU's queues are done. */
+static CUresult query(const cuda *c, int gpu)
+{
+	const cuda_gpu *g = &c->gpus[gpu];
+	CUresult r = c->api.cuStreamQuery(g->compute);
+	if (r == CUDA_SUCCESS)
+		r = c->api.cuStreamQuery(g->comm);
+	for (int l = 0; r == CUDA_SUCCESS && l < c->order.nlinks; l++)
+		if (g->messages[l])
+			r = c->api.cuStreamQuery(g->messages[l]);
+	return r;
 }
 
 /* A GPU that has failed need not let the others' queues go on, so that all are
@@ -239,22 +332,21 @@ static bool wait_local(void *state, CUstream s, failure *f)
 		for (int g = 0; g < c->ngpus && r == CUDA_SUCCESS; g++) {
 			if (!cuda_enter(c, g, f))
 				return false;
-			r = c->api.cuStreamQuery(c->gpus[g].compute);
-			if (r == CUDA_SUCCESS)
-				r = c->api.cuStreamQuery(c->gpus[g].comm);
+			r = query(c, g);
 		}
 	}
 	return cuda_good(&c->api, r, "cuStreamQuery", f);
 }
 
-static int64_t received_local(void *state, int instr)
+static int64_t received_local(void *state, int part, int instr)
 {
-	return ((local *)state)->received[instr];
+	return ((local *)state)->stages[part].received[instr];
 }
 
 const cuda_link link_local = {
 	.open = open_local,
 	.transfer = transfer_local,
+	.message = message_local,
 	.wait = wait_local,
 	.received = received_local,
 	.close = close_local,

@@ -1,14 +1,19 @@
-/* Workers on GPUs as processes that NCCL connects, one GPU each.
+/* Workers on GPUs as processes that NCCL connects, one GPU each, all workers of
+ * a stage with one another, and with those of the stages on its links.
  *
  * A transfer is the collective that it amounts to, on the communicator of the
  * mesh axes that it goes along; halos and gathers by pieces are grouped sends
  * and receives.  A bucket is one kernel that packs, one group of calls, one
  * kernel that unpacks, where there is anything to pack.  NCCL adds in an order
  * of its own; what it does not combine as reducer_combine() does, or not at
- * all, is exchanged and combined here in the order of the workers. */
+ * all, is exchanged and combined here in the order of the workers.
+ *
+ * Messages between stages have a communicator and a stream for each link, which
+ * is a direction, too: a send may wait for its receiver, but holds up neither
+ * collectives nor what comes the other way.  All processes hand their calls
+ * over in the order of plan/messages.h, so that, whichever of them block others
+ * or the host, the first that has not ended can go on. */
 #include "config.h"
-
-#include "runtime/cuda/link.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -16,55 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/vec.h"
-#include "plan/streams.h"
-#include "runtime/cuda/exchange.h"
-#include "runtime/cuda/nccl_memory.h"
-#include "runtime/cuda/pack.h"
+#include "runtime/cuda/nccl_parts.h"
 
-/* The communicator of those that differ on some axes of the mesh only. */
-typedef struct group {
-	uint32_t axes;
-	ncclComm_t comm;
-} group;
-
-/* Transfers that nothing orders. */
-typedef struct phase {
-	int n;
-	exchange **of; /* those that need the library */
-	pack_list *before, *after;
-} phase;
-
-/* All but the moves that spread what the same bucket combines, then these. */
-enum { PHASES = 2 };
-
-typedef struct bucket {
-	phase phases[PHASES];
-	int last; /* of its instructions; -1 where all is local */
-} bucket;
-
-typedef struct nccl {
-	arena *a;
-	nccl_api api;
-	cuda *c;
-	const plan *p;
-	int worker;
-	VEC(group) groups; /* the first is that of all */
-	nccl_registrations registered;
-	exchange *exchanges; /* by instruction */
-	bucket *buckets;     /* by the first instruction of each */
-	packer *packer;
-	CUdeviceptr outbox, inbox;
-	int64_t outbox_bytes, inbox_bytes;
-	int *at; /* mapped memory: the last transfer that has ended */
-	const communicator *members; /* whom the progress is told, .. */
-	void *link;		     /* .. and their state */
-	comm_progress progress;
-	double timeout; /* seconds until a peer that is gone has a name */
-} nccl;
-
-#define CALL(l, f, function, ...) \
-	NCCL_CALL(&(l)->api, (f), function, __VA_ARGS__)
+#define CALL NCCL_OF
 
 /* ---- types ------------------------------------------------------------- */
 
@@ -105,109 +64,6 @@ static bool reduces(reducer r, dtype t)
 	if (r == RED_AND || r == RED_OR)
 		return t == DT_BOOL;
 	return types[t].known && t != DT_BOOL;
-}
-
-/* ---- groups ------------------------------------------------------------ */
-
-/* All processes ask for the same groups in the same order. */
-static void note_group(nccl *l, uint32_t axes)
-{
-	for (int i = 0; i < l->groups.n; i++)
-		if (l->groups.at[i].axes == axes)
-			return;
-	vec_push(l->a, &l->groups, ((group){ .axes = axes }));
-}
-
-/* Those that are split off share its buffers. */
-static bool join_all(nccl *l, const communicator *comm, void *link, failure *f)
-{
-	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-	ncclUniqueId id;
-	config.splitShare = 1;
-	memset(&id, 0, sizeof(id));
-	if (l->worker == 0 && !CALL(l, f, ncclGetUniqueId, &id))
-		return false;
-	comm->share(link, 0, &id, sizeof(id));
-	return CALL(l, f, ncclCommInitRankConfig, &l->groups.at[0].comm,
-		    mesh_workers(&l->p->mesh), id, l->worker, &config);
-}
-
-static bool join_group(nccl *l, group *g, failure *f)
-{
-	const mesh *m = &l->p->mesh;
-	return CALL(l, f, ncclCommSplit, l->groups.at[0].comm,
-		    mesh_number_on(m, ~g->axes, l->worker),
-		    mesh_number_on(m, g->axes, l->worker), &g->comm, NULL);
-}
-
-/* Its buffers come with the first collective, a step's: they are about as large
- * as that. */
-static bool has_room(const nccl *l, failure *f)
-{
-	enum { ALL = 1 << 30, GROUP = 256 << 20 };
-	double nbytes = ALL + (double)GROUP * (l->groups.n - 1);
-	return cuda_has_room(l->c, 0, nbytes, "NCCL may need", f);
-}
-
-/* All memory that calls on a communicator use. */
-static bool register_memory(nccl *l, ncclComm_t comm, failure *f)
-{
-	return nccl_register(&l->api, l->a, &l->registered, comm,
-			     l->c->arenas[0], l->p->arena_bytes, f) &&
-	       nccl_register(&l->api, l->a, &l->registered, comm, l->outbox,
-			     l->outbox_bytes, f) &&
-	       nccl_register(&l->api, l->a, &l->registered, comm, l->inbox,
-			     l->inbox_bytes, f);
-}
-
-static bool join_groups(nccl *l, const communicator *comm, void *link,
-			failure *f)
-{
-	if (!has_room(l, f) || !join_all(l, comm, link, f))
-		return false;
-	for (int i = 1; i < l->groups.n; i++)
-		if (!join_group(l, &l->groups.at[i], f))
-			return false;
-	for (int i = 0; i < l->groups.n; i++)
-		if (!register_memory(l, l->groups.at[i].comm, f))
-			return false;
-	return true;
-}
-
-static ncclComm_t comm_of(const nccl *l, const exchange *x)
-{
-	for (int i = 1; i < l->groups.n; i++)
-		if (l->groups.at[i].axes == x->axes)
-			return l->groups.at[i].comm;
-	return l->groups.at[0].comm;
-}
-
-/* Those that are cut out of others first. */
-static void leave_all(nccl *l)
-{
-	nccl_deregister(&l->api, &l->registered);
-	for (int i = l->groups.n - 1; i >= 0; i--)
-		if (l->groups.at[i].comm)
-			l->api.ncclCommDestroy(l->groups.at[i].comm);
-	l->groups.n = 0;
-}
-
-/* To abort one may synchronise the device, and so wait for work of another that
- * has not been told: all are told, then closed, where a group does that. */
-static void abort_all(nccl *l)
-{
-	enum { GROUPED = 22200 }; /* 2.22: they are part of a group */
-	int version = 0;
-	bool grouped = l->api.ncclGetVersion(&version) == ncclSuccess &&
-		       version >= GROUPED &&
-		       l->api.ncclGroupStart() == ncclSuccess;
-	for (int i = l->groups.n - 1; i >= 0; i--)
-		if (l->groups.at[i].comm)
-			l->api.ncclCommAbort(l->groups.at[i].comm);
-	if (grouped)
-		l->api.ncclGroupEnd();
-	l->groups.n = 0;
-	l->registered.n = 0;
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -263,40 +119,155 @@ static void open_bucket(nccl *l, const stream_step *t)
 		exchange_lists(x, l->p, l->c->arenas[0], l->outbox, l->inbox,
 			       to->before, to->after);
 		if (x->kind != EXCHANGE_LOCAL)
-			note_group(l, x->axes);
+			groups_note(l, x->axes);
 	}
+}
+
+static bool is_message(const plan_instr *in)
+{
+	return in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+}
+
+static link_group *link_of_message(const nccl *l, int instr)
+{
+	return &l->links[l->c->order.link_of[l->p->program[instr].channel]];
+}
+
+/* Messages of a link have its staging memory one after the other. */
+static void note_message(nccl *l, int instr)
+{
+	exchange *x = &l->exchanges[instr];
+	link_group *g = link_of_message(l, instr);
+	*x = exchange_of_message(l->a, l->c->p, l->s->stage, instr, l->worker);
+	int64_t nbytes = x->outbox + x->inbox;
+	g->nbytes = nbytes > g->nbytes ? nbytes : g->nbytes;
+	l->messages[instr].before = pack_new(l->packer, 0);
+	l->messages[instr].after = pack_new(l->packer, 0);
+}
+
+static void open_message(nccl *l, int instr)
+{
+	const link_group *g = link_of_message(l, instr);
+	exchange_lists(&l->exchanges[instr], l->p, l->c->arenas[0], g->staging,
+		       g->staging, l->messages[instr].before,
+		       l->messages[instr].after);
 }
 
 static bool open_memory(nccl *l, failure *f)
 {
-	return cuda_enter(l->c, 0, f) &&
-	       (l->outbox_bytes == 0 ||
+	if (!cuda_enter(l->c, 0, f))
+		return false;
+	for (int i = 0; i < l->c->order.nlinks; i++) {
+		link_group *g = &l->links[i];
+		if (g->nbytes > 0 && !nccl_alloc(l->c, &g->staging,
+						 (size_t)g->nbytes, f))
+			return false;
+	}
+	return (l->outbox_bytes == 0 ||
 		nccl_alloc(l->c, &l->outbox, (size_t)l->outbox_bytes, f)) &&
 	       (l->inbox_bytes == 0 ||
 		nccl_alloc(l->c, &l->inbox, (size_t)l->inbox_bytes, f)) &&
-	       CUDA_CALL(&l->c->api, f, cuMemAllocHost, (void **)&l->at,
-			 sizeof(*l->at));
+	       CUDA_CALL(&l->c->api, f, cuMemAllocHost, (void **)&l->reached,
+			 (size_t)l->s->schedule.nqueues * sizeof(*l->reached));
+}
+
+static void note_all(nccl *l)
+{
+	const stream_schedule *s = &l->s->schedule;
+	for (int i = 0; i < s->nsteps; i++) {
+		const plan_instr *in =
+			&l->p->program[s->steps[i].instrs[0]];
+		if (plan_moves(in))
+			note_bucket(l, &s->steps[i]);
+		else if (is_message(in))
+			note_message(l, s->steps[i].instrs[0]);
+	}
+}
+
+static void open_all(nccl *l)
+{
+	const stream_schedule *s = &l->s->schedule;
+	for (int i = 0; i < s->nsteps; i++) {
+		const plan_instr *in =
+			&l->p->program[s->steps[i].instrs[0]];
+		if (plan_moves(in))
+			open_bucket(l, &s->steps[i]);
+		else if (is_message(in))
+			open_message(l, s->steps[i].instrs[0]);
+	}
+}
+
+/* The number of a message of this stage among all, from m on. */
+static int next_message(const nccl *l, int instr, int m)
+{
+	const message_order *o = &l->c->order;
+	bool sends = l->p->program[instr].op == PLAN_SEND;
+	int channel = l->p->program[instr].channel;
+	while (o->messages[m].channel != channel ||
+	       (sends ? o->messages[m].send : o->messages[m].receive) != instr)
+		m++;
+	return m;
+}
+
+/* Whether a step needs the library. */
+static bool is_transfer(const nccl *l, const stream_step *t)
+{
+	const plan_instr *in = &l->p->program[t->instrs[0]];
+	return is_message(in) ||
+	       (plan_moves(in) && l->buckets[t->instrs[0]].last >= 0);
+}
+
+/* Messages in their order are known to all; between two of them are the stage's
+ * own transfers. */
+static void list_transfers(nccl *l)
+{
+	enum { BETWEEN = 1 << 20 };
+	const stream_schedule *s = &l->s->schedule;
+	comm_transfer *all = ARENA_ARRAY(l->a, comm_transfer, s->nsteps);
+	int n = 0, m = 0;
+	int64_t place = 0;
+	l->numbers = ARENA_ARRAY(l->a, int, l->p->ninstrs);
+	for (int i = 0; i < s->nsteps; i++) {
+		const stream_step *t = &s->steps[i];
+		if (!is_transfer(l, t))
+			continue;
+		bool goes = is_message(&l->p->program[t->instrs[0]]);
+		if (goes) {
+			m = next_message(l, t->instrs[0], m);
+			place = (int64_t)(m + 1) * BETWEEN;
+		}
+		int last = goes ? t->instrs[0]
+				: l->buckets[t->instrs[0]].last;
+		l->numbers[t->instrs[0]] = n;
+		all[n++] = (comm_transfer){ t->on, last, place++ };
+	}
+	l->progress.ntransfers = n;
+	l->progress.transfers = all;
+	l->progress.reached = l->reached;
 }
 
 static bool open_transfers(nccl *l, failure *f)
 {
-	stream_schedule s = plan_streams(l->a, l->p);
+	const message_order *o = &l->c->order;
 	l->exchanges = ARENA_ARRAY(l->a, exchange, l->p->ninstrs);
 	l->buckets = ARENA_ARRAY(l->a, bucket, l->p->ninstrs);
-	l->packer = pack_open(l->c, l->p, f);
+	l->messages = ARENA_ARRAY(l->a, message, l->p->ninstrs);
+	l->links = ARENA_ARRAY(l->a, link_group, o->nlinks);
+	for (int i = 0; i < o->nlinks; i++) {
+		l->links[i].from = o->links[i].from;
+		l->links[i].to = o->links[i].to;
+	}
+	l->packer = pack_open(l->c, true, f);
 	if (!l->packer)
 		return false;
-	for (int i = 0; i < s.nsteps; i++)
-		if (plan_moves(&l->p->program[s.steps[i].instrs[0]]))
-			note_bucket(l, &s.steps[i]);
+	note_all(l);
 	if (!open_memory(l, f))
 		return false;
-	note_group(l, (UINT32_C(1) << l->p->mesh.naxes) - 1);
-	for (int i = 0; i < s.nsteps; i++)
-		if (plan_moves(&l->p->program[s.steps[i].instrs[0]]))
-			open_bucket(l, &s.steps[i]);
-	*l->at = -1;
-	l->progress.at = l->at;
+	groups_note(l, (UINT32_C(1) << l->p->mesh.naxes) - 1);
+	open_all(l);
+	memset(l->reached, 0, (size_t)l->s->schedule.nqueues *
+				      sizeof(*l->reached));
+	list_transfers(l);
 	return pack_upload(l->packer, f);
 }
 
@@ -304,35 +275,39 @@ static void close_nccl(void *state)
 {
 	nccl *l = state;
 	failure ignored = { 0 };
-	leave_all(l);
-	/* Their thread looks at l->at. */
+	groups_leave(l);
+	/* Their thread looks at l->reached. */
 	if (l->members->watch)
 		l->members->watch(l->link, NULL);
 	if (cuda_enter(l->c, 0, &ignored)) {
 		nccl_free(l->c, l->outbox);
 		nccl_free(l->c, l->inbox);
-		if (l->at)
-			l->c->api.cuMemFreeHost(l->at);
+		for (int i = 0; l->links && i < l->c->order.nlinks; i++)
+			nccl_free(l->c, l->links[i].staging);
+		if (l->reached)
+			l->c->api.cuMemFreeHost(l->reached);
 	}
 	if (l->packer)
 		pack_close(l->packer);
 	arena_free(l->a);
 }
 
-static void *open_nccl(cuda *c, const plan *p, const communicator *comm,
-		       void *link, failure *f)
+/* One process has workers of one stage. */
+static void *open_nccl(cuda *c, const communicator *comm, void *link,
+		       failure *f)
 {
 	arena *a = arena_new();
 	nccl *l = ARENA_NEW(a, nccl);
-	*l = (nccl){ .a = a, .c = c, .p = p, .worker = c->first,
-		     .members = comm, .link = link };
+	*l = (nccl){ .a = a, .c = c, .s = &c->parts[0], .p = c->parts[0].p,
+		     .worker = c->parts[0].number, .members = comm,
+		     .link = link };
 	if (nccl_open(&l->api, f) && cuda_enter(c, 0, f) &&
-	    open_transfers(l, f) && join_groups(l, comm, link, f)) {
+	    open_transfers(l, f) && groups_join(l, comm, link, f)) {
 		if (comm->watch)
 			l->timeout = comm->watch(link, &l->progress);
 		return l;
 	}
-	abort_all(l);
+	groups_abort(l);
 	close_nccl(l);
 	return NULL;
 }
@@ -396,7 +371,7 @@ static bool enqueue_all_to_all(const nccl *l, const exchange *x, char *send,
 static bool enqueue(const nccl *l, const exchange *x, CUstream s, failure *f)
 {
 	const plan_instr *in = &l->p->program[x->instr];
-	ncclComm_t g = comm_of(l, x);
+	ncclComm_t g = groups_of(l, x);
 	CUdeviceptr outbox = l->outbox + (CUdeviceptr)x->outbox_at;
 	CUdeviceptr inbox = l->inbox + (CUdeviceptr)x->inbox_at;
 	char *send = pointer(x->sends_direct ? buffer(l, in->from) : outbox);
@@ -440,20 +415,37 @@ static bool enqueue_group(const nccl *l, const phase *x, CUstream s, failure *f)
 	return CALL(l, f, ncclGroupEnd) && well;
 }
 
-/* None has ended. */
+/* A queue has come to the beginning, or to the end, of a transfer. */
+static bool tell(const nccl *l, int on, int instr, bool ends, CUstream s,
+		 failure *f)
+{
+	return pack_reached(l->packer, 0,
+			    (CUdeviceptr)(uintptr_t)&l->reached[on],
+			    2 * l->numbers[instr] + 1 + ends, s, f);
+}
+
+/* No queue has come to any. */
 static bool begin_nccl(void *state, CUstream s, failure *f)
 {
 	nccl *l = state;
-	return pack_reached(l->packer, 0, (CUdeviceptr)(uintptr_t)l->at, -1, s,
-			    f);
+	for (int q = 0; q < l->s->schedule.nqueues; q++)
+		if (!pack_reached(l->packer, 0,
+				  (CUdeviceptr)(uintptr_t)&l->reached[q], 0, s,
+				  f))
+			return false;
+	return true;
 }
 
-static bool transfer_nccl(void *state, const int *instrs, int n, CUstream s,
-			  failure *f)
+static bool transfer_nccl(void *state, int part, const int *instrs, int n,
+			  CUstream s, failure *f)
 {
 	nccl *l = state;
 	const bucket *b = &l->buckets[instrs[0]];
+	(void)part;
 	(void)n;
+	bool tells = b->last >= 0;
+	if (tells && !tell(l, STREAM_COMMUNICATION, instrs[0], false, s, f))
+		return false;
 	for (int i = 0; i < PHASES; i++) {
 		const phase *x = &b->phases[i];
 		if (!pack_run(l->packer, x->before, s, f) ||
@@ -461,9 +453,46 @@ static bool transfer_nccl(void *state, const int *instrs, int n, CUstream s,
 		    !pack_run(l->packer, x->after, s, f))
 			return false;
 	}
-	return b->last < 0 ||
-	       pack_reached(l->packer, 0, (CUdeviceptr)(uintptr_t)l->at,
-			    b->last, s, f);
+	return !tells ||
+	       tell(l, STREAM_COMMUNICATION, instrs[0], true, s, f);
+}
+
+/* All parcels of a message go in one group. */
+static bool enqueue_message(const nccl *l, const exchange *x, CUstream s,
+			    failure *f)
+{
+	const link_group *g = link_of_message(l, x->instr);
+	if (x->nto + x->nfrom == 0)
+		return true;
+	if (!CALL(l, f, ncclGroupStart))
+		return false;
+	bool well = enqueue_messages(l, x, g->staging, g->staging, g->comm, s,
+				     f);
+	return CALL(l, f, ncclGroupEnd) && well;
+}
+
+/* The queue of a link of the pipeline. */
+static int queue_of(const nccl *l, int link)
+{
+	int i = 0;
+	while (l->s->links[i] != link)
+		i++;
+	return STREAM_COUNT + i;
+}
+
+static bool message_nccl(void *state, int part, int instr, int link,
+			 failure *f)
+{
+	nccl *l = state;
+	const message *m = &l->messages[instr];
+	CUstream s = l->c->gpus[0].messages[link];
+	int on = queue_of(l, link);
+	(void)part;
+	return tell(l, on, instr, false, s, f) &&
+	       pack_run(l->packer, m->before, s, f) &&
+	       enqueue_message(l, &l->exchanges[instr], s, f) &&
+	       pack_run(l->packer, m->after, s, f) &&
+	       tell(l, on, instr, true, s, f);
 }
 
 /* ---- waiting ----------------------------------------------------------- */
@@ -472,29 +501,34 @@ static bool transfer_nccl(void *state, const int *instrs, int n, CUstream s,
  * left. */
 static bool look(const nccl *l, failure *f)
 {
-	for (int i = 0; i < l->groups.n; i++) {
+	arena *work = arena_new();
+	bool good = true;
+	int n;
+	const ncclComm_t *all = groups_all(l, work, &n);
+	for (int i = 0; good && i < n; i++) {
 		ncclResult_t r = ncclSuccess;
-		if (!CALL(l, f, ncclCommGetAsyncError, l->groups.at[i].comm,
-			  &r))
-			return false;
-		if (r != ncclSuccess && r != ncclInProgress)
-			return nccl_good(&l->api, r, "NCCL", f);
+		good = CALL(l, f, ncclCommGetAsyncError, all[i], &r);
+		if (good && r != ncclSuccess && r != ncclInProgress)
+			good = nccl_good(&l->api, r, "NCCL", f);
 	}
-	return true;
+	arena_free(work);
+	return good;
 }
 
 static bool name_transfer(const nccl *l, failure *f)
 {
 	failure why = *f;
-	int at = *(volatile int *)l->at;
+	int at = comm_last(&l->progress);
 	*f = (failure){ 0 };
 	if (at < 0)
 		return fail_with(f, why.status, "worker %d, in the first "
-				 "transfer of a step: %s", l->worker, why.text);
+				 "transfer of a step: %s", l->c->first,
+				 why.text);
 	const plan_instr *in = &l->p->program[at];
 	return fail_with(f, why.status, "worker %d, after instruction %d (%s "
-			 "of '%s'): %s", l->worker, at,
-			 collective_name(in->collective),
+			 "of '%s'): %s", l->c->first, at,
+			 is_message(in) ? "message"
+					: collective_name(in->collective),
 			 l->p->tensors[l->p->buffers[in->to].tensor].name,
 			 why.text);
 }
@@ -537,11 +571,12 @@ static bool wait_nccl(void *state, CUstream s, failure *f)
 
 static void abandon_nccl(void *state)
 {
-	abort_all(state);
+	groups_abort(state);
 }
 
-static int64_t received_nccl(void *state, int instr)
+static int64_t received_nccl(void *state, int part, int instr)
 {
+	(void)part;
 	return ((nccl *)state)->exchanges[instr].received;
 }
 
@@ -551,6 +586,7 @@ const cuda_link link_nccl = {
 	.open = open_nccl,
 	.begin = begin_nccl,
 	.transfer = transfer_nccl,
+	.message = message_nccl,
 	.wait = wait_nccl,
 	.received = received_nccl,
 	.abandon = abandon_nccl,

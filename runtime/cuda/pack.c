@@ -66,18 +66,22 @@ static void note_combiner(packer *k, reducer r, dtype t)
 	vec_push(k->a, &k->combiners, x);
 }
 
-/* The text of the kernels that the plan's transfers need. */
-static const char *text_of(packer *k, const plan *p)
+static void note_combiners(packer *k, const plan *p)
 {
-	const char *text = arena_printf(k->a, "#include \"tdl/cuda.h\"\n%s",
-					headers[0].text);
-	for (int i = 0; p && i < p->ninstrs; i++) {
+	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
 		if (in->op == PLAN_COMBINE)
 			note_combiner(k, plan_partial(p, in->node),
 				      p->tensors[p->buffers[in->to].tensor]
 					      .type);
 	}
+}
+
+/* The text of the kernels that transfers need. */
+static const char *text_of(packer *k)
+{
+	const char *text = arena_printf(k->a, "#include \"tdl/cuda.h\"\n%s",
+					headers[0].text);
 	for (int i = 0; i < k->combiners.n; i++) {
 		const combiner *x = &k->combiners.at[i];
 		text = arena_printf(k->a, "%s\nTDL_COMBINE(%s, %s)\n", text,
@@ -106,7 +110,7 @@ static bool find_kernels(packer *k, int gpu, failure *f)
 	return k->copy[gpu] && k->reached[gpu];
 }
 
-packer *pack_open(cuda *c, const plan *p, failure *f)
+packer *pack_open(cuda *c, bool combines, failure *f)
 {
 	arena *a = arena_new();
 	packer *k = ARENA_NEW(a, packer);
@@ -114,7 +118,9 @@ packer *pack_open(cuda *c, const plan *p, failure *f)
 	k->copy = ARENA_ARRAY(a, CUfunction, c->ngpus);
 	k->reached = ARENA_ARRAY(a, CUfunction, c->ngpus);
 	k->memory = ARENA_ARRAY(a, CUdeviceptr, c->ngpus);
-	const char *text = text_of(k, p);
+	for (int i = 0; combines && i < c->nparts; i++)
+		note_combiners(k, c->parts[i].p);
+	const char *text = text_of(k);
 	bool good = cuda_modules_load(c, 1, &text, "transfers", &k->module, f);
 	for (int i = 0; i < k->combiners.n; i++)
 		k->combiners.at[i].on = ARENA_ARRAY(a, CUfunction, c->ngpus);

@@ -7,7 +7,6 @@
 #ifndef TDL_RUNTIME_CUDA_PACK_H
 #define TDL_RUNTIME_CUDA_PACK_H
 
-#include "plan/plan.h"
 #include "runtime/cuda/cuda.h"
 
 typedef struct packer packer;
@@ -19,9 +18,9 @@ typedef struct pack_block {
 	region held;
 } pack_block;
 
-/* Loads the kernels, for all that transfers of the plan combine; for copies
- * alone where p is NULL.  NULL with *f set. */
-packer *pack_open(cuda *c, const plan *p, failure *f);
+/* Loads the kernels that copy and, where that is asked for, those for all that
+ * transfers of the stages here combine.  NULL with *f set. */
+packer *pack_open(cuda *c, bool combines, failure *f);
 void pack_close(packer *k);
 
 /* A list for a GPU, which lives as long as k.  The jobs of one list run in any
@@ -54,9 +53,9 @@ bool pack_upload(packer *k, failure *f);
 bool pack_run(packer *k, const pack_list *l, CUstream s, failure *f);
 bool pack_is_empty(const pack_list *l);
 
-/* Sets *at, mapped memory of the host, to `instr' when the stream reaches this
+/* Sets *at, mapped memory of the host, to `number' when the stream reaches this
  * point. */
-bool pack_reached(packer *k, int gpu, CUdeviceptr at, int instr, CUstream s,
+bool pack_reached(packer *k, int gpu, CUdeviceptr at, int number, CUstream s,
 		  failure *f);
 
 #endif

@@ -1,5 +1,5 @@
 /* The parts of a program: private to program.c, which opens and closes it,
- * step.c, which runs it, and turns.c. */
+ * order.c, step.c, which runs it, and turns.c. */
 #ifndef TDL_RUNTIME_CUDA_PARTS_H
 #define TDL_RUNTIME_CUDA_PARTS_H
 
@@ -29,92 +29,109 @@ typedef struct action {
 } action;
 
 /* The resources of a GPU for a step, beside the arenas. */
-typedef struct gpu_queue {
+typedef struct gpu_memory {
 	int nfaults;
 	CUdeviceptr faults;
 	device_fault *seen; /* on the host, after a step */
-	CUevent ended;	    /* the last step, on this GPU's queue */
-	uint32_t *reached;  /* on the host: see watch() */
-	CUdeviceptr marks;  /* 1, 2, ..: what is copied there */
+	CUdeviceptr marks;  /* 1, 2, ..: see watch() */
+} gpu_memory;
+
+/* A queue of a GPU. */
+typedef struct gpu_queue {
+	int gpu;
+	CUstream stream;
+	CUevent ended;	   /* the last step, on this queue */
+	uint32_t *reached; /* on the host: see watch() */
 } gpu_queue;
+
+/* The queues of all GPUs that are one of a stage's schedule. */
+typedef struct queue_set {
+	int n, *at;
+} queue_set;
+
+/* A stage's program. */
+typedef struct stage_program {
+	const cuda_stage *s;
+	const plan *p;
+	action **actions; /* by instruction and worker of the stage, of RUNs */
+	void ***copies; /* by instruction and worker: see turns_open() */
+	queue_set *queues; /* by queue of the schedule */
+	CUevent **done; /* by step, of those that mark: by queue of the set */
+	int64_t used;
+} stage_program;
+
+/* Steps of stages that are handed over together: one, or the two sides of a
+ * message, the receiver's last. */
+typedef struct program_item {
+	int n;
+	struct {
+		int part, step;
+	} of[2];
+} program_item;
 
 struct program {
 	arena *a;
 	cuda *c;
-	const plan *p;
-	stream_schedule schedule;
-	action **actions; /* by instruction and worker, of RUNs */
+	stage_program *stages; /* by part */
+	int nitems;
+	program_item *items; /* in the order in which they are handed over */
 	VEC(action *) checked; /* after a step */
-	gpu_queue *queues; /* by GPU, then those of transfers by GPU */
+	gpu_memory *gpus;
+	/* By GPU those of kernels, then those of transfers, if there are, then
+	 * those of messages. */
 	int nqueues;
+	gpu_queue *queues;
 	void **staging;	/* by worker, for calls of the host */
-	void **turns;	/* by worker: pinned memory of all its copies .. */
-	void ***copies; /* .. and by instruction and worker: see turns_open() */
+	void **turns;	/* by worker: pinned memory of all its copies */
 	CUevent begun;
-	CUevent *done; /* by step of the schedule, of those that mark, and by
-			  GPU */
 	const cuda_link *link;
 	const communicator *comm;
 	void *members; /* the communicator's state */
 	void *transfers;
 	CUgraphExec graph;
 	bool replays; /* all steps but the first */
-	int64_t nsteps, used;
+	int64_t nsteps;
 };
 
-/* Transfers have a queue of their own on each GPU, where they go to other
- * GPUs. */
-static inline bool program_has_two_queues(const program *x)
+static inline bool program_enter(const program *x, int queue, failure *f)
 {
-	return x->link != &link_local || x->c->ngpus > 1;
+	return cuda_enter(x->c, x->queues[queue].gpu, f);
 }
 
-/* The stream of a queue: the kernels' of a GPU, or the transfers'. */
-static inline CUstream program_queue(const program *x, int i)
+static inline int program_kernel(const stage_program *s, int instr)
 {
-	const cuda_gpu *g = &x->c->gpus[i % x->c->ngpus];
-	return i < x->c->ngpus ? g->compute : g->comm;
+	return s->p->nodes[s->p->program[instr].node].kernel;
 }
 
-static inline bool program_enter(const program *x, int i, failure *f)
+static inline action *program_action(const program *x, int worker, int instr)
 {
-	return cuda_enter(x->c, i % x->c->ngpus, f);
+	const stage_program *s = &x->stages[x->c->part_of[worker]];
+	return &s->actions[instr][worker - s->s->first];
 }
 
-static inline int program_kernel(const program *x, int instr)
+static inline const stream_step *program_step_of(const program *x,
+						 const program_item *t, int i)
 {
-	return x->p->nodes[x->p->program[instr].node].kernel;
+	const cuda_stage *s = x->stages[t->of[i].part].s;
+	return &s->schedule.steps[t->of[i].step];
 }
 
-/* The queue of a step for a worker. */
-static inline int program_station(const program *x, const stream_step *t,
-				  int worker)
+/* The last of an item's steps, and the stage whose it is. */
+static inline const stream_step *program_last(const program *x,
+					      const program_item *t,
+					      stage_program **s)
 {
-	int gpu = cuda_gpu_of(x->c, worker);
-	return program_has_two_queues(x) && t->on == STREAM_COMMUNICATION ?
-		       x->c->ngpus + gpu :
-		       gpu;
+	*s = &x->stages[t->of[t->n - 1].part];
+	return program_step_of(x, t, t->n - 1);
 }
 
-/* The workers that run a step one by one: a transfer is run by GPU, of which
- * the first workers stand for all. */
-static inline int program_runs(const program *x, const stream_step *t)
-{
-	return plan_moves(&x->p->program[t->instrs[0]]) ? x->c->ngpus
-							: x->c->nworkers;
-}
+/* Lists the items. */
+void program_order(program *x);
 
-/* The event of a step that marks, on a GPU. */
-static inline CUevent *program_done(const program *x, int step, int gpu)
-{
-	return &x->done[step * x->c->ngpus + gpu];
-}
-
-/* A number for each event of the queues, ascending on each: 0 before all. */
-static inline uint32_t program_mark(const program *x, int step, int worker)
-{
-	return (uint32_t)(step * x->c->nworkers + worker + 1);
-}
+/* The stream of a queue of a stage's schedule on a GPU; NULL where it has none
+ * there. */
+CUstream program_stream(const program *x, const cuda_stage *s, int queue,
+			int gpu);
 
 /* Memory that the host and all GPUs reach. */
 bool program_pin(program *x, void **to, size_t nbytes, failure *f);

@@ -6,16 +6,23 @@
 
 /* ---- instructions ------------------------------------------------------ */
 
-/* Lets the queue tell that it has come so far, so that an error, which the
- * device reports when the host asks, finds its instruction. */
-static bool watch(program *x, int step, int worker, failure *f)
+static uint32_t mark_of(const program *x, const program_item *t, int worker)
 {
-	int i = program_station(x, &x->schedule.steps[step], worker);
-	const gpu_queue *s = &x->queues[i];
-	uint32_t mark = program_mark(x, step, worker);
-	return CUDA_CALL(&x->c->api, f, cuMemcpyDtoHAsync, s->reached,
-			 s->marks + (mark - 1) * sizeof(mark), sizeof(mark),
-			 program_queue(x, i));
+	return (uint32_t)((t - x->items) * x->c->nworkers + worker + 1);
+}
+
+/* Lets the queue tell that it has come so far, so that an error, which the
+ * device reports when the host asks, finds its instruction.  A transfer has a
+ * mark by queue, all else by worker. */
+static bool watch(program *x, const program_item *t, int queue, int worker,
+		  failure *f)
+{
+	const gpu_queue *q = &x->queues[queue];
+	uint32_t mark = mark_of(x, t, worker);
+	return program_enter(x, queue, f) &&
+	       CUDA_CALL(&x->c->api, f, cuMemcpyDtoHAsync, q->reached,
+			 x->gpus[q->gpu].marks + (mark - 1) * sizeof(mark),
+			 sizeof(mark), q->stream);
 }
 
 static bool run_launch(program *x, const action *n, failure *f)
@@ -34,173 +41,234 @@ static bool run_launch(program *x, const action *n, failure *f)
 			 x->c->gpus[gpu].compute, parameters, NULL);
 }
 
-static bool run_actions(program *x, int step, bool watched, failure *f)
+/* A RUN, or a FEED, of a worker. */
+static bool run_own(program *x, const stage_program *s, int instr, int worker,
+		    failure *f)
 {
-	int instr = x->schedule.steps[step].instrs[0];
-	for (int w = 0; w < x->c->nworkers; w++) {
-		action *n = &x->actions[instr][w];
+	CUstream stream = x->c->gpus[cuda_gpu_of(x->c, worker)].compute;
+	if (s->p->program[instr].op == PLAN_FEED)
+		return turns_feed(x, instr, worker, stream, f);
+	action *n = program_action(x, worker, instr);
+	return n->call ? host_call_run(n->call, stream, f)
+		       : run_launch(x, n, f);
+}
+
+static bool run_by_worker(program *x, const program_item *t, bool watched,
+			  failure *f)
+{
+	stage_program *s;
+	int instr = program_last(x, t, &s)->instrs[0];
+	for (int w = s->s->first; w < s->s->first + s->s->nworkers; w++) {
 		int gpu = cuda_gpu_of(x->c, w);
-		bool good = cuda_enter(x->c, gpu, f) &&
-			    (n->call ? host_call_run(n->call,
-						     program_queue(x, gpu), f)
-				     : run_launch(x, n, f));
-		if (!good)
-			return backend_at(x->p, x->c->first + w, instr, f);
-		if (watched && !watch(x, step, w, f))
+		if (!cuda_enter(x->c, gpu, f) || !run_own(x, s, instr, w, f))
+			return backend_at(s->p, x->c->first + w, instr, f);
+		if (watched && !watch(x, t, gpu, w, f))
 			return false;
 	}
 	return true;
 }
 
-static bool run_feed(program *x, int step, bool watched, failure *f)
+/* The first worker of a stage on the GPU of one of its queues; that of messages
+ * may have none. */
+static int first_worker(const program *x, const stage_program *s, int queue)
 {
-	int instr = x->schedule.steps[step].instrs[0];
-	for (int w = 0; w < x->c->nworkers; w++) {
-		int gpu = cuda_gpu_of(x->c, w);
-		if (!cuda_enter(x->c, gpu, f) ||
-		    !turns_feed(x, instr, w, program_queue(x, gpu), f))
-			return backend_at(x->p, x->c->first + w, instr, f);
-		if (watched && !watch(x, step, w, f))
-			return false;
-	}
-	return true;
+	for (int w = s->s->first; w < s->s->first + s->s->nworkers; w++)
+		if (cuda_gpu_of(x->c, w) == x->queues[queue].gpu)
+			return w;
+	return s->s->first;
 }
 
-static bool run_transfers(program *x, int step, bool watched, failure *f)
+static bool transfer(program *x, const program_item *t, failure *f)
 {
-	const stream_step *t = &x->schedule.steps[step];
-	int i = program_station(x, t, 0);
-	if (!program_enter(x, i, f))
+	stage_program *s;
+	const stream_step *u = program_last(x, t, &s);
+	int part = t->of[t->n - 1].part, queue = s->queues[u->on].at[0];
+	if (!program_enter(x, queue, f))
 		return false;
-	if (!x->link->transfer(x->transfers, t->instrs, t->ninstrs,
-			       program_queue(x, i), f))
-		return backend_at(x->p, x->c->first, t->instrs[0], f);
-	for (int w = 0; watched && w < program_runs(x, t); w++)
-		if (!cuda_enter(x->c, w, f) || !watch(x, step, w, f))
+	if (u->on < STREAM_COUNT)
+		return x->link->transfer(x->transfers, part, u->instrs,
+					 u->ninstrs, x->queues[queue].stream,
+					 f);
+	return x->link->message(x->transfers, part, u->instrs[0],
+				s->s->links[u->on - STREAM_COUNT], f);
+}
+
+static bool run_transfers(program *x, const program_item *t, bool watched,
+			  failure *f)
+{
+	stage_program *s;
+	const stream_step *u = program_last(x, t, &s);
+	const queue_set *on = &s->queues[u->on];
+	if (!transfer(x, t, f))
+		return backend_at(s->p, x->c->first + s->s->first,
+				  u->instrs[0], f);
+	for (int i = 0; watched && i < on->n; i++)
+		if (!watch(x, t, on->at[i], first_worker(x, s, on->at[i]), f))
 			return false;
 	return true;
 }
 
-/* A transfer reads and writes the memory of all GPUs: a step that has to wait
- * for it, or it for a step, does so on all of them. */
-static bool wait_before(program *x, const stream_step *t, failure *f)
+/* A transfer reads and writes the memory of all GPUs of a stage: a step that
+ * has to wait for it, or it for a step, does so on all of them. */
+static bool wait_for(program *x, const stage_program *s, const stream_step *t,
+		     int after, failure *f)
 {
-	if (!program_has_two_queues(x) || t->nafter == 0)
-		return true;
-	for (int g = 0; g < x->c->ngpus; g++) {
-		CUstream s = program_queue(x, program_station(x, t, g));
-		if (!cuda_enter(x->c, g, f))
+	const stream_step *u = &s->s->schedule.steps[after];
+	const queue_set *on = &s->queues[t->on], *of = &s->queues[u->on];
+	for (int i = 0; i < on->n; i++) {
+		if (!program_enter(x, on->at[i], f))
 			return false;
-		for (int h = 0; h < x->c->ngpus; h++)
-			if (!CUDA_CALL(&x->c->api, f, cuStreamWaitEvent, s,
-				       *program_done(x, *t->after, h), 0))
+		for (int k = 0; k < of->n; k++)
+			if (!CUDA_CALL(&x->c->api, f, cuStreamWaitEvent,
+				       x->queues[on->at[i]].stream,
+				       s->done[after][k], 0))
 				return false;
 	}
 	return true;
 }
 
-static bool mark_after(program *x, int step, failure *f)
+static bool wait_before(program *x, const program_item *t, failure *f)
 {
-	const stream_step *t = &x->schedule.steps[step];
-	if (!program_has_two_queues(x) || !t->marks)
-		return true;
-	for (int g = 0; g < x->c->ngpus; g++)
-		if (!cuda_enter(x->c, g, f) ||
-		    !CUDA_CALL(&x->c->api, f, cuEventRecord,
-			       *program_done(x, step, g),
-			       program_queue(x, program_station(x, t, g))))
+	for (int i = 0; cuda_has_queues(x->c) && i < t->n; i++) {
+		const stage_program *s = &x->stages[t->of[i].part];
+		const stream_step *u = program_step_of(x, t, i);
+		for (int k = 0; k < u->nafter; k++)
+			if (!wait_for(x, s, u, u->after[k], f))
+				return false;
+	}
+	return true;
+}
+
+static bool mark_after(program *x, const program_item *t, failure *f)
+{
+	for (int i = 0; cuda_has_queues(x->c) && i < t->n; i++) {
+		const stage_program *s = &x->stages[t->of[i].part];
+		const stream_step *u = program_step_of(x, t, i);
+		const queue_set *on = &s->queues[u->on];
+		for (int k = 0; u->marks && k < on->n; k++)
+			if (!program_enter(x, on->at[k], f) ||
+			    !CUDA_CALL(&x->c->api, f, cuEventRecord,
+				       s->done[t->of[i].step][k],
+				       x->queues[on->at[k]].stream))
+				return false;
+	}
+	return true;
+}
+
+static bool hand_out_one(program *x, const stage_program *s, int on, int instr,
+			 failure *f)
+{
+	for (int w = s->s->first; w < s->s->first + s->s->nworkers; w++) {
+		int gpu = cuda_gpu_of(x->c, w);
+		if (!cuda_enter(x->c, gpu, f) ||
+		    !turns_hand_out(x, instr, w,
+				    program_stream(x, s->s, on, gpu), f))
 			return false;
+	}
 	return true;
 }
 
 /* Before the step is marked, so that what waits for it waits for the copies.
  */
-static bool hand_out(program *x, const stream_step *t, failure *f)
+static bool hand_out(program *x, const program_item *t, failure *f)
 {
-	for (int i = 0; i < t->ninstrs; i++) {
-		if (!plan_hands_out(x->p, t->instrs[i]))
-			continue;
-		for (int w = 0; w < x->c->nworkers; w++) {
-			int s = program_station(x, t, w);
-			if (!program_enter(x, s, f) ||
-			    !turns_hand_out(x, t->instrs[i], w,
-					    program_queue(x, s), f))
-				return false;
-		}
-	}
+	stage_program *s;
+	const stream_step *u = program_last(x, t, &s);
+	for (int i = 0; i < u->ninstrs; i++)
+		if (plan_hands_out(s->p, u->instrs[i]) &&
+		    !hand_out_one(x, s, u->on, u->instrs[i], f))
+			return false;
 	return true;
 }
 
-static bool run_work(program *x, int step, bool watched, failure *f)
+static plan_op op_of(const program *x, const program_item *t)
 {
-	switch (x->p->program[x->schedule.steps[step].instrs[0]].op) {
-	case PLAN_RUN:
-		return run_actions(x, step, watched, f);
-	case PLAN_FEED:
-		return run_feed(x, step, watched, f);
-	default:
-		return run_transfers(x, step, watched, f);
-	}
+	stage_program *s;
+	const stream_step *u = program_last(x, t, &s);
+	return s->p->program[u->instrs[0]].op;
 }
 
-static bool run_step(program *x, int step, bool watched, failure *f)
+/* Whether each worker runs it by itself. */
+static bool is_own(const program *x, const program_item *t)
 {
-	const stream_step *t = &x->schedule.steps[step];
-	return wait_before(x, t, f) && run_work(x, step, watched, f) &&
-	       hand_out(x, t, f) && mark_after(x, step, f);
+	plan_op op = op_of(x, t);
+	return op == PLAN_RUN || op == PLAN_FEED;
+}
+
+static bool run_item(program *x, const program_item *t, bool watched,
+		     failure *f)
+{
+	return wait_before(x, t, f) &&
+	       (is_own(x, t) ? run_by_worker(x, t, watched, f)
+			     : run_transfers(x, t, watched, f)) &&
+	       hand_out(x, t, f) && mark_after(x, t, f);
 }
 
 /* ---- a step ------------------------------------------------------------ */
+
+static bool clear_faults(program *x, int gpu, failure *f)
+{
+	const gpu_memory *m = &x->gpus[gpu];
+	size_t nbytes = (size_t)m->nfaults * sizeof(device_fault);
+	return nbytes == 0 ||
+	       (cuda_enter(x->c, gpu, f) &&
+		CUDA_CALL(&x->c->api, f, cuMemsetD8Async, m->faults, 0, nbytes,
+			  x->c->gpus[gpu].compute));
+}
 
 /* All queues begin after what the first one did before. */
 static bool begin(program *x, failure *f)
 {
 	const cuda_api *api = &x->c->api;
 	if (!cuda_enter(x->c, 0, f) ||
-	    !CUDA_CALL(api, f, cuEventRecord, x->begun, program_queue(x, 0)))
+	    (x->link->begin && !x->link->begin(x->transfers,
+					       x->queues[0].stream, f)) ||
+	    !CUDA_CALL(api, f, cuEventRecord, x->begun, x->queues[0].stream))
 		return false;
-	for (int i = 0; i < x->nqueues; i++) {
-		const gpu_queue *s = &x->queues[i];
-		size_t nbytes = (size_t)s->nfaults * sizeof(device_fault);
+	for (int i = 0; i < x->nqueues; i++)
 		if (!program_enter(x, i, f) ||
 		    (i > 0 && !CUDA_CALL(api, f, cuStreamWaitEvent,
-					 program_queue(x, i), x->begun, 0)) ||
-		    (nbytes && !CUDA_CALL(api, f, cuMemsetD8Async, s->faults, 0,
-					  nbytes, program_queue(x, i))))
+					 x->queues[i].stream, x->begun, 0)))
 			return false;
-	}
-	return !x->link->begin ||
-	       x->link->begin(x->transfers,
-			      program_queue(x, x->nqueues - 1), f);
+	for (int g = 0; g < x->c->ngpus; g++)
+		if (!clear_faults(x, g, f))
+			return false;
+	return true;
+}
+
+static bool copy_faults(program *x, int gpu, failure *f)
+{
+	const gpu_memory *m = &x->gpus[gpu];
+	size_t nbytes = (size_t)m->nfaults * sizeof(device_fault);
+	return nbytes == 0 ||
+	       (cuda_enter(x->c, gpu, f) &&
+		CUDA_CALL(&x->c->api, f, cuMemcpyDtoHAsync, m->seen, m->faults,
+			  nbytes, x->c->gpus[gpu].compute));
 }
 
 /* The first queue ends after all others. */
 static bool end(program *x, failure *f)
 {
 	const cuda_api *api = &x->c->api;
-	for (int i = x->nqueues - 1; i >= 0; i--) {
-		const gpu_queue *s = &x->queues[i];
-		size_t nbytes = (size_t)s->nfaults * sizeof(device_fault);
+	for (int g = 0; g < x->c->ngpus; g++)
+		if (!copy_faults(x, g, f))
+			return false;
+	for (int i = x->nqueues - 1; i > 0; i--)
 		if (!program_enter(x, i, f) ||
-		    (nbytes && !CUDA_CALL(api, f, cuMemcpyDtoHAsync, s->seen,
-					  s->faults, nbytes,
-					  program_queue(x, i))))
+		    !CUDA_CALL(api, f, cuEventRecord, x->queues[i].ended,
+			       x->queues[i].stream) ||
+		    !cuda_enter(x->c, 0, f) ||
+		    !CUDA_CALL(api, f, cuStreamWaitEvent, x->queues[0].stream,
+			       x->queues[i].ended, 0))
 			return false;
-		if (i > 0 && (!CUDA_CALL(api, f, cuEventRecord, s->ended,
-					 program_queue(x, i)) ||
-			      !cuda_enter(x->c, 0, f) ||
-			      !CUDA_CALL(api, f, cuStreamWaitEvent,
-					 program_queue(x, 0), s->ended, 0)))
-			return false;
-	}
 	return true;
 }
 
 static bool enqueue(program *x, bool watched, failure *f)
 {
 	bool good = begin(x, f);
-	for (int i = 0; good && i < x->schedule.nsteps; i++)
-		good = run_step(x, i, watched, f);
+	for (int i = 0; good && i < x->nitems; i++)
+		good = run_item(x, &x->items[i], watched, f);
 	return good && end(x, f) && cuda_enter(x->c, 0, f);
 }
 
@@ -211,12 +279,12 @@ static bool capture(program *x, failure *f)
 	const cuda_api *api = &x->c->api;
 	CUgraph graph = NULL;
 	CUresult r;
-	if (!CUDA_CALL(api, f, cuStreamBeginCapture, program_queue(x, 0),
+	if (!CUDA_CALL(api, f, cuStreamBeginCapture, x->queues[0].stream,
 		       CU_STREAM_CAPTURE_MODE_THREAD_LOCAL))
 		return false;
 	bool good = enqueue(x, false, f);
 	cuda_enter(x->c, 0, f);
-	r = api->cuStreamEndCapture(program_queue(x, 0), &graph);
+	r = api->cuStreamEndCapture(x->queues[0].stream, &graph);
 	good = good && cuda_good(api, r, "cuStreamEndCapture", f) &&
 	       CUDA_CALL(api, f, cuGraphInstantiateWithFlags, &x->graph, graph,
 			 CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
@@ -230,7 +298,7 @@ static bool capture(program *x, failure *f)
 static void prepare_replay(program *x)
 {
 	failure why = { 0 };
-	int workers = mesh_workers(&x->p->mesh);
+	int workers = pipeline_first(x->c->p, x->c->p->nstages);
 	bool good = capture(x, &why);
 	int64_t first = good ? 0 : workers - x->c->first;
 	if (x->link != &link_local)
@@ -245,29 +313,51 @@ static void prepare_replay(program *x)
 
 /* ---- what went wrong --------------------------------------------------- */
 
-/* The first step that its queue has not ended; -1 where all are done. */
-static int step_at_fault(const program *x, int *worker)
+/* The worker of the first mark of an item that was not reached; -1. */
+static int worker_at_fault(const program *x, const program_item *t)
 {
-	for (int t = 0; t < x->schedule.nsteps; t++) {
-		const stream_step *s = &x->schedule.steps[t];
-		for (*worker = 0; *worker < program_runs(x, s); ++*worker) {
-			int i = program_station(x, s, *worker);
-			if (*x->queues[i].reached <
-			    program_mark(x, t, *worker))
-				return t;
+	stage_program *s;
+	const stream_step *u = program_last(x, t, &s);
+	const queue_set *on = &s->queues[u->on];
+	if (is_own(x, t)) {
+		for (int i = 0; i < s->s->nworkers; i++) {
+			int w = s->s->first + i;
+			if (*x->queues[cuda_gpu_of(x->c, w)].reached <
+			    mark_of(x, t, w))
+				return w;
 		}
+		return -1;
+	}
+	for (int i = 0; i < on->n; i++) {
+		int w = first_worker(x, s, on->at[i]);
+		if (*x->queues[on->at[i]].reached < mark_of(x, t, w))
+			return w;
 	}
 	return -1;
+}
+
+/* The first item that its queue has not ended; NULL where all are done. */
+static const program_item *item_at_fault(const program *x, int *worker)
+{
+	for (int i = 0; i < x->nitems; i++) {
+		*worker = worker_at_fault(x, &x->items[i]);
+		if (*worker >= 0)
+			return &x->items[i];
+	}
+	return NULL;
 }
 
 /* Names the instruction that the first run, which is watched, came to; a graph
  * tells nothing of its parts. */
 static bool locate(program *x, bool watched, failure *f)
 {
-	int worker, step = watched ? step_at_fault(x, &worker) : -1;
-	if (step >= 0)
-		return backend_at(x->p, x->c->first + worker,
-				  x->schedule.steps[step].instrs[0], f);
+	int worker;
+	const program_item *t = watched ? item_at_fault(x, &worker) : NULL;
+	if (t) {
+		stage_program *s;
+		int instr = program_last(x, t, &s)->instrs[0];
+		return backend_at(s->p, x->c->first + worker, instr, f);
+	}
 	failure why = *f;
 	*f = (failure){ 0 };
 	return fail_with(f, why.status, "a step that was replayed: %s; with "
@@ -277,20 +367,21 @@ static bool locate(program *x, bool watched, failure *f)
 
 static bool check(program *x, const action *n, failure *f)
 {
-	const kernel *k = x->p->kernels[program_kernel(x, n->instr)].kernel;
+	const stage_program *s = &x->stages[x->c->part_of[n->worker]];
+	const kernel *k = s->p->kernels[program_kernel(s, n->instr)].kernel;
 	bool good;
 	if (n->call) {
 		good = host_call_good(n->call, f);
 	} else {
 		int gpu = cuda_gpu_of(x->c, n->worker);
-		const device_fault *d = &x->queues[gpu].seen[n->fault];
+		const device_fault *d = &x->gpus[gpu].seen[n->fault];
 		eval_fault fault = { .input = d->input, .dim = d->dim,
 				     .value = d->value };
 		good = !d->found ||
 		       backend_explain(k, EVAL_INDEX_OUTSIDE, &fault, f);
 	}
 	return good ||
-	       backend_at(x->p, x->c->first + n->worker, n->instr, f);
+	       backend_at(s->p, x->c->first + n->worker, n->instr, f);
 }
 
 bool program_step(program *x, failure *f)
@@ -305,9 +396,9 @@ bool program_step(program *x, failure *f)
 	bool watched = !x->graph;
 	if (!(watched ? enqueue(x, true, f) :
 			CUDA_CALL(api, f, cuGraphLaunch, x->graph,
-				  program_queue(x, 0))))
+				  x->queues[0].stream)))
 		return false;
-	if (!x->link->wait(x->transfers, program_queue(x, 0), f))
+	if (!x->link->wait(x->transfers, x->queues[0].stream, f))
 		return locate(x, watched, f);
 	x->nsteps++;
 	for (int i = 0; i < x->checked.n; i++)
@@ -316,12 +407,25 @@ bool program_step(program *x, failure *f)
 	return true;
 }
 
-int64_t program_received(const program *x, int instr)
+/* The row of a stage; -1. */
+static int part_of(const program *x, int stage)
 {
-	return x->nsteps * x->link->received(x->transfers, instr);
+	for (int i = 0; i < x->c->nparts; i++)
+		if (x->c->parts[i].stage == stage)
+			return i;
+	return -1;
 }
 
-int64_t program_used(const program *x)
+int64_t program_received(const program *x, int stage, int instr)
 {
-	return x->used;
+	int part = part_of(x, stage);
+	return part < 0 ? 0
+			: x->nsteps * x->link->received(x->transfers, part,
+							instr);
+}
+
+int64_t program_used(const program *x, int stage)
+{
+	int part = part_of(x, stage);
+	return part < 0 ? 0 : x->stages[part].used;
 }

@@ -4,41 +4,54 @@
 #include "runtime/cuda/parts.h"
 #include "runtime/exec/backend.h"
 
+static const stage_program *stage_of(const program *x, int worker)
+{
+	return &x->stages[x->c->part_of[worker]];
+}
+
 static int64_t bytes_of(const program *x, int instr, int worker)
 {
-	int to = x->p->program[instr].to;
-	dtype t = x->p->tensors[x->p->buffers[to].tensor].type;
-	return plan_region(x->p, to, x->c->first + worker).count *
+	const plan *p = stage_of(x, worker)->p;
+	int to = p->program[instr].to;
+	dtype t = p->tensors[p->buffers[to].tensor].type;
+	return plan_region(p, to, cuda_number(x->c, worker)).count *
 	       (int64_t)dtype_size(t);
 }
 
 /* Whether an instruction copies from, or to, memory of the host. */
-static bool is_copied(const program *x, int instr)
+static bool is_copied(const plan *p, int instr)
 {
-	return x->p->program[instr].op == PLAN_FEED ||
-	       plan_hands_out(x->p, instr);
+	return p->program[instr].op == PLAN_FEED || plan_hands_out(p, instr);
+}
+
+/* The place of a worker's copy in an instruction that has one. */
+static void **place_of(const program *x, int instr, int worker)
+{
+	const stage_program *s = stage_of(x, worker);
+	return &s->copies[instr][worker - s->s->first];
 }
 
 /* The places of a worker's copies, one after the other. */
 static bool open_worker(program *x, int worker, failure *f)
 {
+	const stage_program *s = stage_of(x, worker);
 	int64_t total = 0, at = 0;
-	void *memory;
-	for (int i = 0; i < x->p->ninstrs; i++)
-		if (is_copied(x, i))
+	char *memory;
+	for (int i = 0; i < s->p->ninstrs; i++)
+		if (is_copied(s->p, i))
 			total += round_up(bytes_of(x, i, worker), PLAN_ALIGN);
 	if (total == 0)
 		return true;
 	if (!program_pin(x, &x->turns[worker], (size_t)total, f))
 		return false;
 	memory = x->turns[worker];
-	for (int i = 0; i < x->p->ninstrs; i++) {
-		if (!is_copied(x, i))
+	for (int i = 0; i < s->p->ninstrs; i++) {
+		if (!is_copied(s->p, i))
 			continue;
-		if (!x->copies[i])
-			x->copies[i] = ARENA_ARRAY(x->a, void *,
-						   x->c->nworkers);
-		x->copies[i][worker] = (char *)memory + at;
+		if (!s->copies[i])
+			s->copies[i] = ARENA_ARRAY(x->a, void *,
+						   s->s->nworkers);
+		*place_of(x, i, worker) = memory + at;
 		at += round_up(bytes_of(x, i, worker), PLAN_ALIGN);
 	}
 	return true;
@@ -47,7 +60,10 @@ static bool open_worker(program *x, int worker, failure *f)
 bool turns_open(program *x, failure *f)
 {
 	x->turns = ARENA_ARRAY(x->a, void *, x->c->nworkers);
-	x->copies = ARENA_ARRAY(x->a, void **, x->p->ninstrs);
+	for (int i = 0; i < x->c->nparts; i++) {
+		stage_program *s = &x->stages[i];
+		s->copies = ARENA_ARRAY(x->a, void **, s->p->ninstrs);
+	}
 	for (int w = 0; w < x->c->nworkers; w++)
 		if (!open_worker(x, w, f))
 			return false;
@@ -66,27 +82,29 @@ void turns_close(program *x)
 bool turns_feed(program *x, int instr, int worker, CUstream s, failure *f)
 {
 	int64_t n = bytes_of(x, instr, worker);
+	int to = stage_of(x, worker)->p->program[instr].to;
 	return n == 0 || CUDA_CALL(&x->c->api, f, cuMemcpyHtoDAsync,
-				   cuda_place(x->c, worker,
-					      x->p->program[instr].to),
-				   x->copies[instr][worker], (size_t)n, s);
+				   cuda_place(x->c, worker, to),
+				   *place_of(x, instr, worker), (size_t)n, s);
 }
 
 /* The host has what a FEED has written. */
 bool turns_hand_out(program *x, int instr, int worker, CUstream s, failure *f)
 {
-	const plan_instr *in = &x->p->program[instr];
-	if (in->op == PLAN_FEED || !plan_hands_out(x->p, instr))
+	const plan *p = stage_of(x, worker)->p;
+	const plan_instr *in = &p->program[instr];
+	if (in->op == PLAN_FEED || !plan_hands_out(p, instr))
 		return true;
 	int64_t n = bytes_of(x, instr, worker);
 	return n == 0 ||
 	       CUDA_CALL(&x->c->api, f, cuMemcpyDtoHAsync,
-			 x->copies[instr][worker],
+			 *place_of(x, instr, worker),
 			 cuda_place(x->c, worker, in->to), (size_t)n, s) ||
-	       backend_at(x->p, x->c->first + worker, instr, f);
+	       backend_at(p, x->c->first + worker, instr, f);
 }
 
 void *program_copy(const program *x, int instr, int worker)
 {
-	return x->copies[instr] ? x->copies[instr][worker] : NULL;
+	return stage_of(x, worker)->copies[instr] ? *place_of(x, instr, worker)
+						  : NULL;
 }

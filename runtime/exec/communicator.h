@@ -18,13 +18,35 @@ typedef struct comm_options {
 
 enum { COMM_TIMEOUT = 8 }; /* seconds, if no option gives another number */
 
+/* A transfer of a step. */
+typedef struct comm_transfer {
+	int queue;     /* of the device */
+	int instr;     /* of the stage's program */
+	int64_t place; /* among those of all processes, so that the least that
+			  has not ended can go on: what has the same is one
+			  transfer, if the processes are of one stage, or it is
+			  a message between their stages */
+} comm_transfer;
+
 /* The progress of a process whose device runs the program. */
 typedef struct comm_progress {
 	atomic_long steps;     /* begun so far */
 	atomic_bool waits;     /* for the device to end one */
-	const volatile int *at; /* the last transfer that it has ended, written
-				   by the device */
+	/* In the order in which they are handed over.  A queue of the device
+	 * writes where it is: 2 n + 1 when it comes to transfer n of these,
+	 * 2 n + 2 when that has ended; 0 before. */
+	int ntransfers;
+	const comm_transfer *transfers;
+	const volatile int *reached; /* by queue */
 } comm_progress;
+
+/* The transfer that has ended after all before it have, an instruction; -1 for
+ * none. */
+int comm_last(const comm_progress *x);
+
+/* A number that is the lower the further behind a process is in a step: who has
+ * yet to come to a transfer is behind those who wait for it there. */
+int64_t comm_place(const comm_progress *x);
 
 /* The body of a worker; false, with *f set, ends all of them. */
 typedef bool comm_body(void *arg, int worker, failure *f);

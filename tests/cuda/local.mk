@@ -27,7 +27,7 @@ EXTRA_DIST += $(fake_driver) $(fake_nccl) \
 	%D%/include/cublasLt.h %D%/include/cuda.h %D%/include/cudnn.h \
 	%D%/include/nccl.h %D%/include/nvrtc.h
 
-fake_tests = %D%/abi.sh %D%/bundle.sh %D%/contractions.sh %D%/failures.sh %D%/ranks.sh %D%/threads.sh
+fake_tests = %D%/abi.sh %D%/bundle.sh %D%/contractions.sh %D%/failures.sh %D%/ranks.sh %D%/stages.sh %D%/threads.sh
 EXTRA_DIST += $(fake_tests) %D%/drawn.py %D%/README.md %D%/abi.txt %D%/lib.sh
 
 if CUDA
@@ -39,9 +39,15 @@ check_PROGRAMS += %D%/test_fakes
 TESTS += %D%/test_fakes
 endif
 if TDLC
+if HAVE_CHECK
+check_PROGRAMS += %D%/pipelines
+endif
 TESTS += %D%/contractions.sh %D%/threads.sh
 if NCCL
 TESTS += %D%/bundle.sh %D%/failures.sh %D%/ranks.sh
+if HAVE_CHECK
+TESTS += %D%/stages.sh
+endif
 endif
 endif
 endif
@@ -86,6 +92,16 @@ nccl_sources = $(srcdir)/%D%/fake/nccl.c $(srcdir)/%D%/fake/nccl_comm.c \
 		%D%/emulate.sh
 	$(AM_V_GEN)$(fake_link) -DEMULATE='"$(abs_srcdir)/%D%/emulate.sh"' \
 		$(srcdir)/%D%/fake/nvrtc.c
+
+%C%_pipelines_SOURCES = %D%/pipelines.c \
+	tests/unit/draw.h \
+	tests/unit/random_graph.c tests/unit/random_graph.h \
+	tests/unit/random_layouts.c tests/unit/random_layouts.h \
+	tests/unit/random_pipeline.c tests/unit/random_pipeline.h \
+	tests/unit/stay_partial.c tests/unit/stay_partial.h
+%C%_pipelines_LDADD = $(tested_libs) runtime/libruntime.a $(plan_libs) \
+	base/libbase.a $(CHECK_LIBS) $(ISL_LIBS) $(JANSSON_LIBS) \
+	$(PROTOBUF_C_LIBS) $(LIBZIP_LIBS) $(ZLIB_LIBS) $(MPI_LIBS) -lm
 
 # Generated kernels on the host: those of test_codegen.c, and of all operators.
 # `make check emulated_tests=' leaves out what compiles many.

@@ -337,7 +337,10 @@ START_TEST(test_all)
 	failure f = { 0 };
 	cuda c;
 	open_device(&c);
-	packer *k = pack_open(&c, plan_of_all(a), &f);
+	cuda_stage all = { .p = plan_of_all(a) };
+	c.parts = &all;
+	c.nparts = 1;
+	packer *k = pack_open(&c, true, &f);
 	ck_assert_ptr_nonnull(k);
 	pack_list *l = pack_new(k, 0), *none = pack_new(k, 0);
 	trial *trials = ARENA_ARRAY(a, trial, MOST);

@@ -173,7 +173,7 @@ START_TEST(test_stale)
 	}
 	snprintf(path, sizeof(path), "%s/tdlrun.3", folder);
 	FILE *f = fopen(path, "w");
-	fputs("tdlrun's notice 1\n1 2", f);
+	fputs("tdlrun's notice 2\n1 2", f);
 	fclose(f);
 	snprintf(path, sizeof(path), "%s/tdlrun.data-b-7", folder);
 	fclose(fopen(path, "w"));
@@ -243,7 +243,8 @@ END_TEST
 /* Rank 0 dies without a word; what it last did is known. */
 static int die_alone(member *m)
 {
-	static const int at = 0;
+	static const int reached = 2;
+	static const comm_transfer first = { 0, 0, 0 };
 	static comm_progress x;
 	static plan_buffer buffers[1];
 	static plan_tensor tensors[1] = { { .name = "w" } };
@@ -251,7 +252,9 @@ static int die_alone(member *m)
 	m->p.buffers = buffers;
 	m->p.tensors = tensors;
 	m->program[0].collective = COLL_ALL_GATHER;
-	x.at = &at;
+	x.ntransfers = 1;
+	x.transfers = &first;
+	x.reached = &reached;
 	atomic_store(&x.steps, 5);
 	comm_rendezvous.watch(m->link, &x);
 	comm_rendezvous.barrier(m->link, m->rank);
@@ -278,13 +281,20 @@ START_TEST(test_dead)
 }
 END_TEST
 
-/* Rank 2 has ended one transfer less than the others, who wait. */
+/* Rank 2, in a stage of its own, has yet to come to a message for which rank 1
+ * waits; ranks 0 and 3 wait for rank 1 in turn. */
 static int stand_alone(member *m)
 {
-	static int at;
+	static const comm_transfer before[] = { { 1, 0, 4 }, { 0, 9, 10 } };
+	static const comm_transfer behind[] = { { 0, 7, 3 }, { 0, 5, 12 } };
+	static int reached[2];
 	static comm_progress x;
-	at = m->rank == 2 ? 3 : 4;
-	x.at = &at;
+	bool sides = m->rank == 1 || m->rank == 2;
+	x.ntransfers = 2;
+	x.transfers = sides ? before : behind;
+	x.reached = reached;
+	reached[0] = sides ? 0 : 3;
+	reached[1] = m->rank == 1;
 	atomic_store(&x.steps, 3);
 	atomic_store(&x.waits, true);
 	comm_rendezvous.watch(m->link, &x);
@@ -308,9 +318,12 @@ END_TEST
 /* Long past the patience of 1 s, for `of` of them in the step before. */
 static int wait_long(member *m, int steps, int of)
 {
-	static const int at = 3;
+	static const int reached = 0;
+	static const comm_transfer first = { 0, 3, 0 };
 	static comm_progress x;
-	x.at = &at;
+	x.ntransfers = 1;
+	x.transfers = &first;
+	x.reached = &reached;
 	atomic_store(&x.steps, m->rank < of ? steps - 1 : steps);
 	atomic_store(&x.waits, m->rank >= of);
 	comm_rendezvous.watch(m->link, &x);

@@ -135,12 +135,17 @@ void unite(set *s, const set *with)
  * program. */
 CUresult do_work(const fake_work *w, int device, bool first)
 {
+	static const fake_work *hangs;
 	CUcontext c = context_of(device);
 	if (w->of_kernel && first) {
 		const int code = injected("kernel");
-		if (code)
-			return code < 0 ? CUDA_ERROR_NOT_READY : (CUresult)code;
+		if (code > 0)
+			return (CUresult)code;
+		if (code < 0)
+			hangs = w;
 	}
+	if (w == hangs)
+		return CUDA_ERROR_NOT_READY;
 	if (!w->of_host) {
 		memory_open(c);
 		return w->step(w->arg, first);

@@ -1,0 +1,89 @@
+/* The state of link_nccl, private to nccl.c and nccl_groups.c, which has the
+ * communicators. */
+#ifndef TDL_RUNTIME_CUDA_NCCL_PARTS_H
+#define TDL_RUNTIME_CUDA_NCCL_PARTS_H
+
+#include "base/vec.h"
+#include "runtime/cuda/exchange.h"
+#include "runtime/cuda/link.h"
+#include "runtime/cuda/nccl_memory.h"
+#include "runtime/cuda/pack.h"
+
+/* The communicator of those that differ on some axes of the mesh only. */
+typedef struct group {
+	uint32_t axes;
+	ncclComm_t comm;
+} group;
+
+/* Transfers that nothing orders. */
+typedef struct phase {
+	int n;
+	exchange **of; /* those that need the library */
+	pack_list *before, *after;
+} phase;
+
+/* All but the moves that spread what the same bucket combines, then these. */
+enum { PHASES = 2 };
+
+typedef struct bucket {
+	phase phases[PHASES];
+	int last; /* of its instructions; -1 where all is local */
+} bucket;
+
+/* A link of the stage. */
+typedef struct link_group {
+	int from, to; /* stages */
+	ncclComm_t comm;
+	CUdeviceptr staging;
+	int64_t nbytes; /* of that */
+} link_group;
+
+typedef struct message {
+	pack_list *before, *after;
+} message;
+
+typedef struct nccl {
+	arena *a;
+	nccl_api api;
+	cuda *c;
+	const cuda_stage *s;
+	const plan *p;
+	int worker;	   /* of the stage */
+	VEC(group) groups; /* the first is that of all of the stage */
+	link_group *links; /* by link of the pipeline; others are empty */
+	nccl_registrations registered;
+	exchange *exchanges; /* by instruction */
+	message *messages;   /* by instruction */
+	bucket *buckets;     /* by the first instruction of each */
+	packer *packer;
+	CUdeviceptr outbox, inbox;
+	int64_t outbox_bytes, inbox_bytes;
+	int *reached; /* mapped memory, by queue: comm_progress */
+	int *numbers; /* by the first instruction of each: among transfers */
+	const communicator *members; /* whom the progress is told, .. */
+	void *link;		     /* .. and their state */
+	comm_progress progress;
+	double timeout; /* seconds until a peer that is gone has a name */
+} nccl;
+
+#define NCCL_OF(l, f, function, ...) \
+	NCCL_CALL(&(l)->api, (f), function, __VA_ARGS__)
+
+/* Asks for the communicator of those that differ on these axes only, before
+ * they are joined. */
+void groups_note(nccl *l, uint32_t axes);
+
+/* Joins all communicators that the stage takes part in, and registers the
+ * memory that their calls use.  All processes call it alike. */
+bool groups_join(nccl *l, const communicator *comm, void *link, failure *f);
+
+ncclComm_t groups_of(const nccl *l, const exchange *x);
+
+/* All communicators, those that are cut out of others first, in a. */
+ncclComm_t *groups_all(const nccl *l, arena *a, int *n);
+
+/* Leaves them, with the other processes, or after a failure without. */
+void groups_leave(nccl *l);
+void groups_abort(nccl *l);
+
+#endif
