@@ -28,6 +28,7 @@ TEXT = {"batch": BATCH, "tokens": TOKENS, "vocabulary": VOCABULARY,
 LLAMA = {**TEXT, "kv_heads": 8, "wide": 48}
 SIZES = {
     "gpt2": TEXT, "gptj": TEXT, "gpt3": {**TEXT, "window": 4}, "llama": LLAMA, "bert": TEXT,
+    "llama-2": {**LLAMA, "kv_heads": 2},
     "transformer": TEXT, "moe": {**LLAMA, "experts": 8, "room": 4},
     "vit": {"batch": BATCH, "image": 16, "patch": 4, "layers": LAYERS,
             "width": WIDTH, "heads": 8, "classes": VOCABULARY},
@@ -42,7 +43,7 @@ class Formula:
         self.t, self.e, self.train, self.sequence = t, e, train, sequence
         self.hidden = BATCH * (17 if name == "vit" else TOKENS) * WIDTH
         self.total = 0
-        getattr(self, name)()
+        getattr(self, name.replace("-", "_"))()
 
     # Collectives, of so many elements of e bytes.
 
@@ -104,6 +105,15 @@ class Formula:
         self.classifier()
         self.loss(BATCH * TOKENS)
         self.between(2 * LAYERS + 1, 0, 1)
+
+    def llama_2(self):
+        """Two heads of keys and values: where devices are more, t/2 of them
+        have the same one, and add up its gradient."""
+        self.llama()
+        heads = LLAMA["heads"]
+        if self.train and self.t > 2:
+            self.total += 2 * LAYERS * 2 * (self.t - 2) * \
+                BATCH * TOKENS * (WIDTH // heads) * self.e
 
     def gptj(self):
         """Attention and feed-forward are added to the residual together: one
@@ -169,7 +179,7 @@ class Formula:
 
 # Where sequence parallelism moves what the formula does; bert and moe have
 # operators of their own between the chains.
-SEQUENCE = ("gpt2", "gpt3", "llama", "transformer", "vit")
+SEQUENCE = ("gpt2", "gpt3", "llama", "llama-2", "transformer", "vit")
 
 
 def papers(t, e):
@@ -242,7 +252,8 @@ def cases():
 
 def options(name, t, half, train, sequence):
     folder = DATA if name == "gptj" else MODELS
-    return [os.path.join(folder, name + ".tdl"), "-I", MODELS, "-k", str(t),
+    return [os.path.join(folder, name.split("-")[0] + ".tdl"), "-I", MODELS,
+            "-k", str(t),
             "--algorithm", "megatron", *words(SIZES[name]),
             *["--train"] * train, *["--precision", "bf16"] * half,
             *["--sequence-parallel"] * sequence]

@@ -29,25 +29,25 @@ static void decide_gradients(const megatron *m, int naxes,
 	}
 }
 
-/* The tensors and nodes of the forward pass, with the same choice for all
- * axes. */
-static partial_assignment hinted_assignment(const megatron *m, int naxes)
+/* The tensors and nodes of the forward pass, with the same choice for all axes
+ * along which they are divided. */
+static partial_assignment hinted_assignment(const megatron *m)
 {
 	const graph *g = m->g;
 	partial_assignment o = partial_assignment_new(m->arena, g);
 	o.as_one = true;
 	for (node_id n = 0; n < g->nnodes; n++) {
 		o.node_set[n] = m->forward[n];
-		decide(&o.nodes[n], naxes, m->var[n]);
+		decide(&o.nodes[n], m->var_axes[n], m->var[n]);
 	}
 	for (tensor_id t = 0; t < g->ntensors; t++) {
 		node_id by = g->tensors[t].producer;
 		o.tensor_set[t] = by != NONE ? m->forward[by]
 				: m->dim[t] != CUT_NONE ||
 				  m->readers[t].n > 0;
-		decide(&o.tensors[t], naxes, m->dim[t]);
+		decide(&o.tensors[t], m->dim_axes[t], m->dim[t]);
 	}
-	decide_gradients(m, naxes, &o);
+	decide_gradients(m, m->naxes, &o);
 	return o;
 }
 
@@ -68,14 +68,14 @@ static const char *note(arena *a, const megatron *m, int nsequence,
 static void plan(search *s)
 {
 	arena *tmp = arena_new();
-	megatron *m = megatron_chains(tmp, s->graph, s->k);
+	megatron *m = megatron_chains(tmp, s->graph, &s->mesh);
 	if (s->k > 1 && m->nrows == 0) {
 		s->result->error = "no chain of two contractions with weights "
 				   "can be divided by columns, then rows";
 	} else {
 		int n = s->variant.sequence_parallel
 				? megatron_divide_sequence(m) : 0;
-		partial_assignment o = hinted_assignment(m, s->mesh.naxes);
+		partial_assignment o = hinted_assignment(m);
 		partial_assignment_complete(s, &o);
 		if (s->k > 1)
 			s->result->note = note(s->arena, m, n,

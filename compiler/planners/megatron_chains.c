@@ -12,6 +12,8 @@
 
 #include "compiler/planners/megatron_chains.h"
 
+#include <string.h>
+
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/aligned_dims.h"
 #include "compiler/planners/partial_assignment.h"
@@ -20,12 +22,14 @@
 static void set_dim(megatron *m, tensor_id t, int d)
 {
 	m->dim[t] = (signed char)d;
+	m->dim_axes[t] = (signed char)m->naxes;
 	vec_push(m->arena, &m->tensors, t);
 }
 
 static void set_var(megatron *m, node_id n, int v)
 {
 	m->var[n] = (signed char)v;
+	m->var_axes[n] = (signed char)m->naxes;
 	vec_push(m->arena, &m->nodes, n);
 }
 
@@ -257,9 +261,11 @@ static bool follow(megatron *m)
 
 /* Whether the chain ends somewhere, and not both at rows and at other sums.  A
  * chain from the network's last weight ends at sums alone, those of a norm or
- * of the loss. */
+ * of the loss; one of fewer parts than devices in other chains alone. */
 static bool ends_well(const megatron *m)
 {
+	if (m->naxes < m->mesh->naxes)
+		return m->joined && !m->rows && !m->sums;
 	return m->rows + m->joined + m->sums > 0 && !(m->rows && m->sums);
 }
 
@@ -453,22 +459,43 @@ static void divide_contractions(megatron *m, bool uneven, bool sliced)
 	}
 }
 
-megatron *megatron_chains(arena *a, const graph *g, int k)
+/* Chains of what is left, that have fewer parts than there are devices, such as
+ * heads of keys and values: one for each group along the first axes, whose
+ * devices compute the same.  They join chains that have more. */
+static void divide_in_groups(megatron *m)
+{
+	const int k = m->k, naxes = m->naxes;
+	while (m->naxes > 1) {
+		m->k /= m->mesh->size[--m->naxes];
+		divide_contractions(m, false, false);
+	}
+	m->k = k;
+	m->naxes = naxes;
+}
+
+megatron *megatron_chains(arena *a, const graph *g, const mesh *devices)
 {
 	megatron *m = ARENA_NEW(a, megatron);
-	*m = (megatron){ .arena = a, .g = g, .k = k, .uneven = true,
+	*m = (megatron){ .arena = a, .g = g, .mesh = devices,
+			 .k = mesh_workers(devices), .naxes = devices->naxes,
+			 .uneven = true,
 			 .forward = partial_assignment_forward(a, g),
 			 .weight = ARENA_ARRAY(a, bool, g->ntensors),
 			 .known = ARENA_ARRAY(a, bool, g->ntensors),
 			 .dim = none(a, g->ntensors),
 			 .var = none(a, g->nnodes),
+			 .dim_axes = ARENA_ARRAY(a, signed char, g->ntensors),
+			 .var_axes = ARENA_ARRAY(a, signed char, g->nnodes),
 			 .sequence = none(a, g->ntensors) };
 	m->readers = arena_calloc(a, (size_t)g->ntensors, sizeof(*m->readers));
+	memset(m->dim_axes, m->naxes, (size_t)g->ntensors);
+	memset(m->var_axes, m->naxes, (size_t)g->nnodes);
 	find_weights(m);
 	find_readers(m);
 	divide_embeddings(m);
 	divide_contractions(m, false, false);
 	divide_contractions(m, true, false);
 	divide_contractions(m, true, true);
+	divide_in_groups(m);
 	return m;
 }

@@ -5,19 +5,26 @@
 
 #include "base/vec.h"
 #include "compiler/graph/graph.h"
+#include "layout/mesh.h"
 
 typedef VEC(int) megatron_ids;
 
 typedef struct megatron {
 	arena *arena;
 	const graph *g;
-	int k; /* devices */
+	const mesh *mesh;
+	/* The parts of the current chain, one for each group along the first
+	 * `naxes' axes: in the end devices, and all axes. */
+	int k, naxes;
 	const bool *forward;   /* nodes of the forward pass */
 	bool *weight;	       /* tensors: parameters, or computed of such */
 	bool *known;	       /* the same, and what is computed of constants */
 	megatron_ids *readers; /* of each tensor: nodes of the forward pass */
 	signed char *dim; /* of each tensor; CUT_NONE: replicated */
 	signed char *var; /* of each node; CUT_NONE: every device computes it */
+	/* The axes along which, from the first on: all, but for what has fewer
+	 * parts than there are devices. */
+	signed char *dim_axes, *var_axes;
 	/* Of each tensor: the dimension that sequence parallelism cuts, which
 	 * dim[] has only where no reader needs all of it.  CUT_NONE: none. */
 	signed char *sequence;
@@ -31,8 +38,8 @@ typedef struct megatron {
 	int rows, sums, joined;
 } megatron;
 
-/* All chains of the forward pass for k devices, in a. */
-megatron *megatron_chains(arena *a, const graph *g, int k);
+/* All chains of the forward pass for the devices of a mesh, in a. */
+megatron *megatron_chains(arena *a, const graph *g, const mesh *devices);
 
 /* Divides a node along variable v; the weights that are aligned with v are cut
  * with it, unless they are cut already. */
