@@ -25,12 +25,22 @@ typedef struct opening {
 	tdl_run *result;
 } opening;
 
+/* NULL when errors were added, or the call has failed. */
+static const plan_pipeline *stages_of(api_call *c, arena *a, tdl_plan *p)
+{
+	if (api_has_stages(p))
+		return api_read_stages(c, p);
+	const plan *one = api_whole_plan(c, p);
+	return one ? pipeline_of_plan(a, one) : NULL;
+}
+
 /* A copy of the plan, which may be freed while it runs. */
-static const plan_pipeline *copy_plan(api_call *c, const plan *p)
+static const plan_pipeline *copy_plan(api_call *c, tdl_plan *p)
 {
 	size_t n;
 	arena *tmp = arena_new();
-	const char *text = plan_text(tmp, p, ".", &n);
+	const plan_pipeline *from = stages_of(c, tmp, p);
+	const char *text = from ? pipeline_text(tmp, from, ".", &n) : NULL;
 	const plan_pipeline *copy =
 		text ? pipeline_parse(c->job.arena, c->job.sink, "./plan",
 				      text, n) : NULL;
@@ -69,11 +79,10 @@ static void open_run(api_call *c, void *arg)
 		return;
 	if (kernels == 1)
 		how.kernels = KERNELS_INTERPRETER;
-	const plan *p = api_whole_plan(c, o->of);
 	tdl_run *r = ARENA_NEW(a, tdl_run);
 	r->context = c->context;
 	r->arena = a;
-	const plan_pipeline *copy = p ? copy_plan(c, p) : NULL;
+	const plan_pipeline *copy = copy_plan(c, o->of);
 	if (!copy)
 		return;
 	r->plan = pipeline_merge(a, copy)->plan;

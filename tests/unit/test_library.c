@@ -190,6 +190,84 @@ START_TEST(a_run_computes)
 }
 END_TEST
 
+enum { DEEP = 6 * 5 };
+
+/* Two steps of a small network that is trained, by a plan of these devices; the
+ * losses, and a weight. */
+static void train_deep(tdl_context *c, const tdl_option *plan, bool reread,
+		       float *losses, float *w)
+{
+	static const char deep[] =
+		"model deep(batch = 6, width = 5) {\n"
+		"    input x[batch, width]\n"
+		"    input t[batch, width]\n"
+		"    param v[width, width]\n"
+		"    param w[width, width]\n"
+		"    y = relu(matmul(x, v))\n"
+		"    z = matmul(y, w)\n"
+		"    loss = mse(z, t)\n"
+		"    output loss\n"
+		"}\n";
+	static const tdl_option train[] = { { "train", NULL }, { NULL, NULL } };
+	static const int64_t dims[] = { 6, 5 }, square[] = { 5, 5 };
+	float x[DEEP], t[DEEP];
+	double rate = 0.1;
+	const tdl_array in[] = { { "x", "f32", 2, dims, x, sizeof(x) },
+				 { "t", "f32", 2, dims, t, sizeof(t) },
+				 { "lr", "f64", 0, NULL, &rate,
+				   sizeof(rate) } };
+	tdl_model *m = tdl_model_of_text(c, "deep.tdl", deep, strlen(deep),
+					 train);
+	tdl_plan *p = tdl_plan_search(m, plan);
+	ck_assert_ptr_nonnull(p);
+	if (reread) {
+		char *text = tdl_plan_text(p);
+		tdl_plan_free(p);
+		p = tdl_plan_of_text(c, "deep.plan", text, strlen(text));
+		tdl_text_free(text);
+	}
+	tdl_run *r = tdl_run_open(p, library_interpreted);
+	ck_assert_ptr_nonnull(r);
+	tdl_plan_free(p);
+	tdl_model_free(m);
+	for (int i = 0; i < DEEP; i++) {
+		x[i] = (float)(i % 7) / 7;
+		t[i] = (float)(i % 5) / 3;
+	}
+	for (int i = 0; i < 2; i++) {
+		const tdl_array out = { "loss", "f32", 0, NULL, &losses[i],
+					sizeof(losses[i]) };
+		ck_assert_int_eq(tdl_run_step(r, in, 3, &out, 1), TDL_OK);
+	}
+	const tdl_array to = { "w", "f32", 2, square, w, 25 * sizeof(*w) };
+	ck_assert_int_eq(tdl_run_get_state(r, &to), TDL_OK);
+	ck_assert_int_eq(tdl_run_set_state(r, &to), TDL_OK);
+	tdl_run_free(r);
+}
+
+/* Stages of a pipeline run as one device does, whether searched or read. */
+START_TEST(a_run_of_stages)
+{
+	static const tdl_option one[] = { { "devices", "1" }, { NULL, NULL } };
+	static const tdl_option two[] = {
+		{ "devices", "2" }, { "stages", "2" }, { "micro-batches", "3" },
+		{ NULL, NULL }
+	};
+	float want[2], got[2], w[25], v[25];
+	tdl_context *c = tdl_context_new(NULL);
+	train_deep(c, one, false, want, w);
+	for (int reread = 0; reread < 2; reread++) {
+		train_deep(c, two, reread, got, v);
+		for (int i = 0; i < 2; i++)
+			ck_assert_float_eq_tol(got[i], want[i], 1e-6f);
+		for (int i = 0; i < 25; i++)
+			ck_assert_float_eq_tol(v[i], w[i], 1e-6f);
+	}
+	ck_assert_float_ne(want[0], want[1]);
+	tdl_context_free(c);
+}
+END_TEST
+
 /* An index outside of a tensor ends a run, and its context stays of use. */
 START_TEST(a_failed_run_is_of_no_use)
 {
@@ -239,6 +317,7 @@ Suite *suite(void)
 	tcase_add_test(c, faults_have_places);
 	tcase_add_test(c, options_are_checked);
 	tcase_add_test(c, a_run_computes);
+	tcase_add_test(c, a_run_of_stages);
 	tcase_add_test(c, a_failed_run_is_of_no_use);
 	suite_add_tcase(s, c);
 	return s;
