@@ -135,6 +135,40 @@ def is_of_turns(path):
         path[-1] in ("time", "then")
 
 
+DEEP = """model deep(batch = 6, width = 5) {
+    input x[batch, width]
+    input t[batch, width]
+    param v[width, width]
+    param w[width, width]
+    y = relu(matmul(x, v))
+    z = matmul(y, w)
+    loss = mse(z, t)
+    output loss
+}
+"""
+
+
+def stages_plan(judge, run):
+    """Two stages, one of two workers: messages, slots and a schedule."""
+    good = judge.folder + "/stages.plan"
+    path = judge.write("deep.tdl", DEEP)
+    judge.run("plan stages", [TDLC, "plan", path, "-k", "3", "--stages", "2",
+                              "--micro-batches", "3", "--train", "-o", good],
+              status=(0,))
+    judge.run("run stages", [TDLRUN, good, "--verify", *run], status=(0,))
+    with open(good) as f:
+        plan = json.load(f)
+    assert len(plan["stages"]) == 2 and plan["channels"]
+    assert any("slots" in row for row in plan["buffers"])
+    return plan
+
+
+def is_of_stages(path):
+    """What a plan has for its stages, and all instructions."""
+    return path[0] in ("stages", "channels", "schedule", "program") or \
+        path[-1] == "slots"
+
+
 def main():
     judge = Judge()
     sound = sound_plan(judge, "net.onnx", network(), [])
@@ -151,6 +185,9 @@ def main():
     turns = turns_plan(judge, slow)
     mutate(judge, turns, 19, slow)
     mutate(judge, turns, 20, slow, is_of_turns)
+    stages = stages_plan(judge, slow)
+    mutate(judge, stages, 21, slow)
+    mutate(judge, stages, 22, slow, is_of_stages)
     judge.finish()
 
 
