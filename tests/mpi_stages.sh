@@ -114,6 +114,39 @@ stopped KILL 1 >"$tmp/out" 2>"$tmp/err" || got=$?
 [ "$got" -ne 0 ] || fail 'a process was killed, and the status is 0'
 says 'rank 1 '
 
+# Rank 1, the second stage, lives and does nothing.
+cat >"$tmp/wait.tdl" <<'END'
+opaque waiter(x[M]) -> y[M] = "waiter"
+op waiters(x[N, M]) -> y[N, M] = lambda n, i: waiter(x[n, :])[i]
+model waits(batch = 8, n = 4) {
+    input x[batch, n]
+    param v[n, n]
+    param w[n, n]
+    y = relu(matmul(x, v))
+    z = waiters(matmul(y, w))
+    output z
+}
+END
+cat >"$tmp/wait.c" <<'END'
+#include <unistd.h>
+#include <tdl/kernel.h>
+int waiter(const tdl_kernel_call *call)
+{
+	pause();
+	*(float *)call->outputs[0].data = 0;
+	return 0;
+}
+END
+if ${CC:-cc} -I"$root/include" -shared -fPIC -o "$tmp/wait.so" "$tmp/wait.c"
+then
+	expect 0 "$TDLC" plan "$tmp/wait.tdl" -k 2 --stages 2 \
+		--micro-batches 2 -o "$tmp/wait.plan"
+	expect 4 ranks 2 "$tmp/wait.plan" --kernels-from "$tmp/wait.so" \
+		--timeout 2
+	says "rank 1 on '.*' has made no progress, .*for 2 seconds; .*in step 1"
+	says ' of stage 1, after instruction [0-9]* (message of '
+fi
+
 # Rank 1, the middle stage, loses what it sends to the others.
 cat >"$tmp/lost.c" <<'END'
 #include <mpi.h>

@@ -118,6 +118,27 @@ done
 run two one-2 3 --resume --lr-schedule linear
 prints 'steps 11 to 15'
 
+# ---- a failure ---------------------------------------------------------------
+
+# An index outside of a tensor, in the second micro-batch of the first stage;
+# the others wait for that.
+expect 0 "$TDLC" plan "$models/gpt2.tdl" -k 3 --stages 3 --micro-batches 2 \
+	--train -D layers=3 -D heads=1 -D width=4 -D tokens=3 -D batch=4 \
+	-D vocabulary=9 -o "$tmp/gpt2.plan"
+"${PYTHON:-python3}" - "$tmp/bad.npz" <<'END'
+import sys
+import numpy as np
+ids = np.arange(12).reshape(4, 3) % 9
+label = ids.copy()
+ids[2, 1] = 9
+np.savez(sys.argv[1], ids=ids, label=label)
+END
+expect 1 timeout 60 "$TDLRUN" "$tmp/gpt2.plan" --inputs "$tmp/bad.npz" \
+	--kernels interpreter
+says "worker 0: node '.*is read at index 9 of dimension 0, which has 9"
+
+# ---- weights -----------------------------------------------------------------
+
 # Weights of any number of stages, in a plan of any other.
 plan staged 4 --stages 2 --micro-batches 2 --evaluate
 for name in test staged; do
