@@ -17,6 +17,7 @@ noinst_LIBRARIES += %D%/liblower.a
 	%D%/stage_program.c %D%/stage_program.h \
 	%D%/stage_recompute.c %D%/stage_recompute.h \
 	%D%/stage_runs.c \
+	%D%/stage_ties.c %D%/stage_ties.h \
 	%D%/schedule_levels.c \
 	%D%/schedule_overlapping.c \
 	%D%/program.c %D%/program.h \

@@ -145,16 +145,62 @@ static int part_of_inputs(const divider *x, node_id n)
 	return part;
 }
 
+/* By tensor: the part of a reader that is bound to a state, and computes as
+ * much; of what such an input is made of, too; NONE. */
+static int *wanted_parts(const divider *x, arena *tmp)
+{
+	const graph *g = x->g;
+	int *wanted = ARENA_ARRAY(tmp, int, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		wanted[t] = NONE;
+	for (node_id n = g->nnodes; n-- > 0;) {
+		const node *of = &g->nodes[n];
+		node_id root = x->passes.root[n];
+		int64_t nbytes = tensor_nbytes(&g->tensors[of->output].type);
+		int part = root != n ? x->part[root] : wanted[of->output];
+		for (int i = 0; part != NONE && i < of->kernel->ninputs; i++) {
+			const tensor *t = &g->tensors[of->inputs[i]];
+			if (tensor_nbytes(&t->type) == nbytes)
+				wanted[of->inputs[i]] = part;
+		}
+	}
+	return wanted;
+}
+
+/* Whether a part has an input of a node that none is larger than. */
+static bool has_largest(const divider *x, node_id n, int part)
+{
+	const graph *g = x->g;
+	const node *of = &g->nodes[n];
+	int64_t most = -1, own = -1;
+	for (int i = 0; part != NONE && i < of->kernel->ninputs; i++) {
+		const tensor *t = &g->tensors[of->inputs[i]];
+		int64_t nbytes = tensor_nbytes(&t->type);
+		if (t->producer == NONE || x->part[t->producer] == NONE)
+			continue;
+		most = nbytes > most ? nbytes : most;
+		if (x->part[t->producer] == part && nbytes > own)
+			own = nbytes;
+	}
+	return own >= 0 && own == most;
+}
+
 static void divide_after(divider *x)
 {
+	arena *tmp = arena_new();
+	const int *wanted = wanted_parts(x, tmp);
 	for (node_id n = 0; n < x->g->nnodes; n++) {
 		node_id root = x->passes.root[n];
 		if (x->g->turns->sections[n] != SECTION_AFTER)
 			continue;
+		int reader = wanted[x->g->nodes[n].output];
 		x->part[n] = root != n && x->part[root] != NONE
 				     ? x->part[root]
+			     : has_largest(x, n, reader)
+				     ? reader
 				     : part_of_inputs(x, n);
 	}
+	arena_free(tmp);
 }
 
 /* The first of those that read the next value of a state, and of the one that

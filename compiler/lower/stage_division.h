@@ -36,7 +36,8 @@ bool *stage_layers(arena *a, const graph *g);
  *   is there for (graph_passes); but where it reads what the backward pass of
  *   an earlier part computes, there.
  * - What is behind the turns goes with the state that it makes, which lies with
- *   its first reader, and else to where the largest of its inputs is.
+ *   its first reader, and else to where the largest of its inputs is; of
+ *   several such places to that of the state whose update reads it.
  * - PASS_WEIGHT is what only leads to gradients of what is the same in all
  *   turns: it may be computed when there is time. */
 stage_division stage_division_new(arena *a, const graph *g, int nstages,

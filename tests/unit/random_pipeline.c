@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "compiler/lower/stage_recompute.h"
+#include "compiler/lower/stage_ties.h"
 #include "kernel/linearity.h"
 
 /* No batch divides the width: it would pass for one. */
@@ -398,7 +399,8 @@ plan_pipeline *random_pipeline_again(arena *a, uint64_t seed,
 {
 	rng r = rng_new(seed);
 	staged_graph x = staged_graph_of(a, &r, kind);
-	stage_division d;
-	const graph *g = stage_recompute(a, x.g, &x.division, &d);
-	return lowered(a, &r, g, &d, kind, s);
+	stage_division d, e;
+	const graph *g = stage_ties(a, x.g, &x.division, &d);
+	const graph *again = stage_recompute(a, g, &d, &e);
+	return lowered(a, &r, again, &e, kind, s);
 }

@@ -19,8 +19,8 @@ staged_graph random_staged_graph(arena *a, rng *r, int chunks);
 plan_pipeline *random_pipeline(arena *a, uint64_t seed, pipeline_schedule kind,
 			       diag_sink *s);
 
-/* The same step, whose stages compute their forward passes again; other
- * layouts. */
+/* The same step with stage_ties(), whose stages compute their forward passes
+ * again; other layouts. */
 plan_pipeline *random_pipeline_again(arena *a, uint64_t seed,
 				     pipeline_schedule kind, diag_sink *s);
 

@@ -6,6 +6,7 @@
 #include <check.h>
 
 #include "compiler/lower/stage_recompute.h"
+#include "compiler/lower/stage_ties.h"
 #include "compiler/placement/device_stages.h"
 #include "compiler/placement/model_costs.h"
 #include "compiler/placement/placed.h"
@@ -94,6 +95,26 @@ START_TEST(models)
 }
 END_TEST
 
+/* The gradient of an embedding at both ends goes once per step. */
+START_TEST(tied)
+{
+	arena *a = arena_new();
+	rng r = rng_new(1);
+	graph *g = model_in_turns(a, &model_cases[0], 8);
+	stage_division d = model_division(a, g, 3, 1), e;
+	const graph *h = stage_ties(a, g, &d, &e);
+	plan_pipeline *p = model_pipeline(a, g, &d, SCHEDULE_1F1B, NULL);
+	plan_pipeline *q = model_pipeline(a, h, &e, SCHEDULE_1F1B, NULL);
+	const char *why = pipeline_judge(a, q, &r);
+	ck_assert_msg(!why, "%s", why);
+	int64_t once = tensor_nbytes(&(tensor_type){ DT_F32, 2, { 50, 24 } });
+	ck_assert_int_eq(p->communication_bytes - q->communication_bytes,
+			 7 * once);
+	ck_assert_int_eq(p->nchannels, q->nchannels);
+	arena_free(a);
+}
+END_TEST
+
 /* Operators whole on devices: each runs once, and nobody waits for ever. */
 static void check_placed(const model_case *c, const char *algorithm, int k)
 {
@@ -139,6 +160,7 @@ Suite *suite(void)
 	tcase_set_timeout(t, 240);
 	tcase_add_test(t, models);
 	tcase_add_test(t, recomputed);
+	tcase_add_test(t, tied);
 	tcase_add_test(t, placed);
 	suite_add_tcase(s, t);
 	return s;
