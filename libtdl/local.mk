@@ -88,6 +88,7 @@ report_files = \
 	%D%/page/charts.js \
 	%D%/page/graph.js \
 	%D%/page/lists.js \
+	%D%/page/stages.js \
 	%D%/page/page.js
 
 %D%/report_files.h: $(report_files) runtime/cpu/headers.sh

@@ -151,6 +151,10 @@ char *tdl_plan_layout(tdl_plan *p, const char *machine)
 static json_t *facts_of(api_call *c, const question *q)
 {
 	const plan_result *r = q->of->found;
+	if (api_has_stages(q->of)) {
+		const stages_view *v = stages_of(c, q->of, q->name);
+		return v ? report_stages_json(v) : NULL;
+	}
 	const plan *p = r ? r->plan : q->of->plan;
 	const topology *t = r && !q->name ? q->of->machine :
 					    machine_of(c, q, p);

@@ -145,7 +145,7 @@ static json_t *machine_json(const report *r)
 static json_t *whole_json(const report *r)
 {
 	const plan *p = r->p;
-	lower_times x = lower_time(p, r->machine);
+	const lower_times x = r->times;
 	return json_pack(
 		"{s:i,s:s,s:s,s:i,s:o,s:b,s:o,s:o,s:I,s:I,s:f,s:f,s:f}",
 		"format", REPORT_FORMAT, "model", p->model, "algorithm",
@@ -158,6 +158,7 @@ static json_t *whole_json(const report *r)
 		x.computation, "communication_seconds", x.communication);
 }
 
+/* All but the times. */
 static report prepare(arena *a, const plan *p, const topology *machine)
 {
 	report r = { .a = a, .p = p, .machine = machine };
@@ -168,11 +169,8 @@ static report prepare(arena *a, const plan *p, const topology *machine)
 	r.seconds = ARENA_ARRAY(a, double, n);
 	r.end = ARENA_ARRAY(a, double, n);
 	r.received = ARENA_ARRAY(a, int64_t, n);
-	lower_instants(instr_times_new(a, r.classes, machine), r.flat,
-		       r.seconds, r.end);
 	for (int i = 0; i < n; i++) {
 		const plan_instr *in = &r.flat->program[i];
-		r.row[i] = plan_rolled_instr(p, PLAN_MAX_TURNS, i);
 		if (plan_moves(in))
 			r.received[i] = layout_pair_received(
 				r.classes,
@@ -181,21 +179,63 @@ static report prepare(arena *a, const plan *p, const topology *machine)
 	return r;
 }
 
+static json_t *all_json(const report *r)
+{
+	json_t *all = whole_json(r), *blocks;
+	set_tensors(r, all);
+	json_object_set_new(all, "operators", report_operators(r));
+	blocks = json_pack("{s:o,s:o}", "operators", report_operator_blocks(r),
+			   "tensors", report_tensor_blocks(r));
+	json_object_set_new(all, "blocks", blocks);
+	json_object_set_new(all, "collectives", report_collectives(r));
+	report_set_traffic(r, all);
+	json_object_set_new(all, "program", report_program(r));
+	json_object_set_new(all, "timeline", report_timeline(r));
+	json_object_set_new(all, "memory", report_memory(r));
+	return all;
+}
+
 json_t *report_json(const plan *p, const topology *machine)
 {
 	arena *tmp = arena_new();
 	report r = prepare(tmp, p, machine);
-	json_t *all = whole_json(&r), *blocks;
-	set_tensors(&r, all);
-	json_object_set_new(all, "operators", report_operators(&r));
-	blocks = json_pack("{s:o,s:o}", "operators", report_operator_blocks(&r),
-			   "tensors", report_tensor_blocks(&r));
-	json_object_set_new(all, "blocks", blocks);
-	json_object_set_new(all, "collectives", report_collectives(&r));
-	report_set_traffic(&r, all);
-	json_object_set_new(all, "program", report_program(&r));
-	json_object_set_new(all, "timeline", report_timeline(&r));
-	json_object_set_new(all, "memory", report_memory(&r));
+	r.times = lower_time(p, machine);
+	for (int i = 0; i < r.flat->ninstrs; i++)
+		r.row[i] = plan_rolled_instr(p, PLAN_MAX_TURNS, i);
+	lower_instants(instr_times_new(tmp, r.classes, machine), r.flat,
+		       r.seconds, r.end);
+	json_t *all = all_json(&r);
 	arena_free(tmp);
+	return all;
+}
+
+/* ---- several stages ---------------------------------------------------- */
+
+static json_t *stage_report(const stages_view *v, int s)
+{
+	arena *tmp = arena_new();
+	const simulated_stage *x = &v->step->stages[s];
+	report r = prepare(tmp, &v->p->stages[s], v->machine);
+	r.stages = v;
+	r.times = (lower_times){ .run = v->step->seconds,
+				 .computation = x->computing_seconds,
+				 .communication = x->communicating_seconds };
+	report_set_instants(&r, v, s);
+	json_t *all = all_json(&r);
+	arena_free(tmp);
+	return all;
+}
+
+json_t *report_stages_json(const stages_view *v)
+{
+	json_t *all = stages_simulation_json(v), *stages;
+	stages = json_object_get(all, "stages");
+	for (int s = 0; s < v->p->nstages; s++) {
+		json_t *x = json_array_get(stages, (size_t)s);
+		json_object_set_new(x, "report", stage_report(v, s));
+	}
+	json_object_set_new(all, "format", json_integer(REPORT_FORMAT));
+	json_object_set_new(all, "communication_bytes",
+			    json_integer(v->p->communication_bytes));
 	return all;
 }

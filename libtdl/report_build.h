@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "compiler/lower/cost.h"
+#include "libtdl/stages_view.h"
 
 enum { REPORT_MOST_WORKERS = 256 };
 
@@ -18,7 +19,13 @@ typedef struct report {
 	int *row;
 	double *seconds, *end;
 	int64_t *received;
+	lower_times times; /* of a step: run, computation, communication */
+	const stages_view *stages; /* where p is one of several; NULL */
 } report;
+
+/* Sets rows, seconds and ends of stage s, whose p and flat are set, from the
+ * simulated step. */
+void report_set_instants(report *r, const stages_view *v, int s);
 
 /* The node for which an instruction of p runs: a transfer's reader, or the
  * producer of what it moves; -1: an input or a state, for nobody yet. */

@@ -18,6 +18,7 @@ json_t *report_program(const report *r)
 	static const char *const words[] = {
 		[PLAN_RUN] = "run", [PLAN_MOVE] = "move",
 		[PLAN_COMBINE] = "combine", [PLAN_FEED] = "feed",
+		[PLAN_SEND] = "send", [PLAN_RECEIVE] = "receive",
 	};
 	const plan *p = r->p;
 	int64_t *bytes = ARENA_ARRAY(r->a, int64_t, p->ninstrs);
@@ -26,12 +27,15 @@ json_t *report_program(const report *r)
 		bytes[r->row[i]] += r->received[i];
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
-		int node = report_node_of(p, in);
+		int of = report_node_of(p, in);
+		if (in->op == PLAN_SEND || in->op == PLAN_RECEIVE)
+			bytes[i] = pipeline_channel_bytes(r->stages->p,
+							  in->channel);
 		json_array_append_new(
 			list, json_pack("{s:s,s:o,s:i,s:o,s:I}", "does",
 					words[in->op], "operator",
-					node < 0 ? json_null()
-						 : json_integer(node),
+					of < 0 ? json_null()
+						 : json_integer(of),
 					"tensor", tensor_of(p, in),
 					"collective",
 					plan_moves(in) ? json_string(
@@ -53,6 +57,70 @@ json_t *report_timeline(const report *r)
 					r->end[i] - r->seconds[i],
 					r->seconds[i]));
 	return rows;
+}
+
+/* ---- of a stage -------------------------------------------------------- */
+
+/* The instructions of a step, in the order of the schedule. */
+typedef struct walk {
+	report *r;
+	const simulation *step;
+	const simulated_unit *unit; /* at hand */
+	const int *messages;	    /* the first of each channel */
+	int at;			    /* the next instruction of flat */
+} walk;
+
+/* The instants of a unit's instructions are the unit's: they are shown as its
+ * first one alone. */
+static void set_instant(walk *w, int row)
+{
+	report *r = w->r;
+	const plan_instr *in = &r->flat->program[w->at];
+	bool talks = in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+	double begin, end;
+	if (talks) {
+		const simulated_message *m =
+			&w->step->messages[w->messages[in->channel]];
+		m += m->turn < 0 ? 0 : in->turn;
+		begin = m->begin_seconds;
+		end = m->end_seconds;
+	} else {
+		begin = end = w->unit->end_seconds;
+		if (row == w->unit->instr)
+			begin = w->unit->begin_seconds;
+	}
+	bool of_unit = !talks || (in->op == PLAN_RECEIVE &&
+				  !r->machine->overlap);
+	if (of_unit && row + 1 == w->unit->end)
+		w->unit++;
+	r->row[w->at] = row;
+	r->seconds[w->at] = end - begin;
+	r->end[w->at++] = end;
+}
+
+static void set_range(walk *w, int begin, int end)
+{
+	for (int row = begin; row < end; row++)
+		set_instant(w, row);
+}
+
+void report_set_instants(report *r, const stages_view *v, int s)
+{
+	const plan *q = r->p;
+	int *first = ARENA_ARRAY(r->a, int, v->p->nchannels);
+	walk w = { r, v->step, v->step->stages[s].units, first, 0 };
+	for (int m = v->step->nmessages - 1; m >= 0; m--)
+		first[v->step->messages[m].channel] = m;
+	set_range(&w, 0, q->loop.begin);
+	for (int i = 0; i < q->stage->nruns; i++) {
+		const plan_tasks *run = &q->stage->runs[i];
+		for (int k = 0; k < run->times * run->ntasks; k++) {
+			int g = run->tasks[k % run->ntasks];
+			set_range(&w, q->stage->segments[g].begin,
+				  q->stage->segments[g].end);
+		}
+	}
+	set_range(&w, q->loop.end, q->ninstrs);
 }
 
 /* ---- memory ------------------------------------------------------------ */

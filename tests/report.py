@@ -177,6 +177,68 @@ def check_plan(tmp, number, model, options, machine):
     return page
 
 
+# ---- several stages ------------------------------------------------------------
+
+STAGED = [("mlp", "-k 4 --stages 2 --micro-batches 4 --train",
+           "8xh100-nvlink"),
+          ("gpt2", "-k 8 --stages 4 --micro-batches 8 --train", "2x8xh100"),
+          ("mlp", "-k 2 --stages 2 --micro-batches 3 --train --schedule zb",
+           "cpu")]
+
+
+def check_stage(stage, step, turns):
+    """The report of a stage beside the figures of the simulation."""
+    report = stage["report"]
+    for key in ("devices", "mesh", "communication_bytes"):
+        same(key, report[key], stage[key])
+    same("memory", report["peak_bytes_per_device"], stage["peak_bytes"])
+    same("step", report["predicted_seconds"], step)
+    check_layouts(report)
+    check_memory(report)
+    rows = report["timeline"]
+    programs.expect("an instruction is left out",
+                    {i for i, _, _ in rows} ==
+                    set(range(len(report["program"]))))
+    work = {True: 0, False: 0}
+    for i, begin, seconds in rows:
+        does = report["program"][i]
+        programs.expect("outside of the step", begin >= -1e-15 and
+                        begin + seconds <= step * (1 + 1e-9))
+        if does["does"] not in ("send", "receive"):
+            work[does["collective"] not in (None, "local")] += seconds
+    own = (stage["computing_seconds"], stage["communicating_seconds"])
+    received = sum(s for i, _, s in rows
+                   if report["program"][i]["does"] == "receive")
+    # Where all is on one stream, received messages are moved by it.
+    programs.expect(f"{work}, not {own}", abs(work[False] - own[0]) <=
+                    1e-9 * step and min(abs(work[True] - own[1]),
+                                        abs(work[True] + received - own[1]))
+                    <= 1e-9 * step)
+    for p in ("F", "B"):
+        done = sorted(t for q, t, _, _ in stage["passes"] if q == p)
+        same(f"passes {p}", sorted(set(done)), list(range(turns)))
+
+
+def check_staged(tmp, number, model, options, machine):
+    """The same of a plan of several stages."""
+    plan, page = f"{tmp}/s{number}.plan", f"{tmp}/s{number}.html"
+    tdlc("plan", f"{MODELS}/{model}.tdl", *options.split(), "--topology",
+         machine, "-o", plan)
+    shown = json.loads(tdlc("show", plan, "--topology", machine, "--json"))
+    report = json.loads(tdlc("report", plan, "--topology", machine, "--json",
+                             "-o", page))
+    same("the page's data", data_of(page), report)
+    for key in ("model", "algorithm", "devices", "schedule", "micro_batches",
+                "communication_bytes", "predicted_seconds", "predicted_for",
+                "bubble", "channels"):
+        same(key, report[key], shown[key])
+    for x, y in zip(report["stages"], shown["stages"]):
+        check_stage(x, report["predicted_seconds"],
+                    report["micro_batches"]["turns"])
+        check_lists(x["report"], y)
+    return page
+
+
 # ---- files ---------------------------------------------------------------------
 
 def hostile_page(tmp):
@@ -403,6 +465,38 @@ def check_page(browser, page, pictures):
         visit.end(page)
 
 
+def check_staged_page(browser, page, pictures):
+    """The stages, and from each of them the page of another."""
+    report = data_of(page)
+    name = os.path.basename(page)[:-5]
+    last = len(report["stages"]) - 1
+    for width, dark in ((1400, "light"), (420, "dark")):
+        visit = Visit(browser, page, color_scheme=dark,
+                      viewport={"width": width, "height": 1000})
+        same("title", visit.text("h1"), f"{report['model']}, stage 0")
+        same("rows", visit.page.locator("#stage-table tr").count(), last + 2)
+        painted = visit.page.evaluate("""() => {
+            const c = document.querySelector('#stages-view canvas');
+            return c.getContext('2d').getImageData(0, 0, c.width, c.height)
+                .data.some(v => v !== 0); }""")
+        programs.expect("no diagram", painted)
+        wide = visit.page.evaluate("document.documentElement.scrollWidth")
+        programs.expect(f"{page} is {wide} wide at {width}", wide <= width)
+        visit.url = f"file://{page}?stage={last}"
+        visit.page.click("#stage-table tr:last-child a")
+        visit.page.wait_for_function(
+            f"document.getElementById('title').textContent.endsWith("
+            f"'stage {last}')")
+        shown = report["stages"][last]["report"]
+        programs.expect("operators of another stage", count_of(visit)
+                        .startswith(str(len(shown["operators"]))))
+        if pictures:
+            visit.page.screenshot(full_page=True, path=f"{pictures}/{name}-"
+                                  f"{width}-{dark}.png")
+        programs.expect("no PDF", visit.page.pdf()[:4] == b"%PDF")
+        visit.end(page)
+
+
 def check_hostile(browser, page):
     visit = Visit(browser, page)
     same("title", visit.text("h1"), HOSTILE.replace("\u2028", " ")
@@ -413,13 +507,15 @@ def check_hostile(browser, page):
     visit.end(page)
 
 
-def visit_all(pages, hostile, pictures):
+def visit_all(pages, staged, hostile, pictures):
     from playwright.sync_api import sync_playwright
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=shutil.which("chromium"),
                                     args=["--no-sandbox"])
         for page in pages:
             check_page(browser, page, pictures)
+        for page in staged:
+            check_staged_page(browser, page, pictures)
         check_hostile(browser, hostile)
         browser.close()
 
@@ -428,6 +524,7 @@ def main():
     pictures = sys.argv[1] if len(sys.argv) > 1 else None
     with tempfile.TemporaryDirectory() as tmp:
         pages = [check_plan(tmp, i, *p) for i, p in enumerate(PLANS)]
+        staged = [check_staged(tmp, i, *p) for i, p in enumerate(STAGED)]
         hostile = hostile_page(tmp)
         check_failures(tmp)
         if not importlib.util.find_spec("playwright") or \
@@ -436,7 +533,7 @@ def main():
             print(f"SKIP: no chromium, or {sys.executable} has no playwright "
                   "(tests/requirements-report.txt)")
             sys.exit(77)
-        visit_all(pages, hostile, pictures)
+        visit_all(pages, staged, hostile, pictures)
     programs.finish()
 
 

@@ -9,7 +9,7 @@
 
 /* ---- limits ------------------------------------------------------------ */
 
-/* Instructions of a step, and places of buffers. */
+/* Instructions of a step, its passes, and places of buffers. */
 static int64_t units_at_most(const plan_pipeline *p)
 {
 	int64_t n = 0;
@@ -18,7 +18,9 @@ static int64_t units_at_most(const plan_pipeline *p)
 		int64_t turns = q->loop.turns, body = q->loop.end -
 						      q->loop.begin;
 		int64_t in_turns = turns > 0 ? saturated_mul(body, turns) : 0;
+		int64_t passes = q->stage ? q->stage->nsegments : 1;
 		n = saturated_add(n, saturated_add(in_turns, q->ninstrs));
+		n = saturated_add(n, saturated_mul(passes, turns));
 		for (int b = 0; b < q->nbuffers; b++)
 			n = saturated_add(n, q->buffers[b].slots < turns
 						     ? q->buffers[b].slots
@@ -47,19 +49,74 @@ static void raise(double *to, double at)
 		*to = at;
 }
 
-/* The instants of a task: from its first unit that takes time on. */
-static void set_task(simulated_task *x, const simulated_unit *units)
+/* The instants of a task, whose messages were there at `from': what it computes
+ * from then on; where it computes nothing, what else takes time, and where
+ * nothing does all of it. */
+static void set_task(simulated_task *x, const simulated_unit *units,
+		     double from)
 {
-	double first = -1, last = 0, none = -1;
+	enum { COMPUTES, TAKES_TIME, ANYTHING, KINDS };
+	double begin[KINDS] = { -1, -1, -1 }, end[KINDS] = { 0 };
 	for (int i = x->first; i < x->first + x->nunits; i++) {
-		double begin = units[i].begin_seconds;
-		raise(&last, units[i].end_seconds);
-		double *of = units[i].end_seconds > begin ? &first : &none;
-		if (*of < 0 || begin < *of)
-			*of = begin;
+		const simulated_unit *u = &units[i];
+		bool long_one = u->end_seconds > u->begin_seconds;
+		bool late = u->begin_seconds >= from && u->stream == 0;
+		for (int k = long_one ? late ? COMPUTES : TAKES_TIME : ANYTHING;
+		     k < KINDS; k++) {
+			if (begin[k] < 0 || u->begin_seconds < begin[k])
+				begin[k] = u->begin_seconds;
+			raise(&end[k], u->end_seconds);
+		}
 	}
-	x->begin_seconds = first >= 0 ? first : none;
-	x->end_seconds = last;
+	int k = COMPUTES;
+	while (k < ANYTHING && begin[k] < 0)
+		k++;
+	x->begin_seconds = begin[k];
+	x->end_seconds = end[k];
+}
+
+/* Sets, for each pass of a stage, number segment * turns + turn, the instant
+ * from which on all of its messages are there. */
+static void find_arrivals(double *from, const simulation *s,
+			  const plan_pipeline *p, int nth)
+{
+	const plan *q = &p->stages[nth];
+	arena *tmp = arena_new();
+	int *segment = ARENA_ARRAY(tmp, int, p->nchannels);
+	for (int g = 0; g < q->stage->nsegments; g++)
+		for (int i = q->stage->segments[g].begin;
+		     i < q->stage->segments[g].end; i++)
+			if (q->program[i].op == PLAN_RECEIVE)
+				segment[q->program[i].channel] = g;
+	for (int m = 0; m < s->nmessages; m++) {
+		const simulated_message *x = &s->messages[m];
+		if (x->turn >= 0 && p->channels[x->channel].to == nth)
+			raise(&from[(int64_t)segment[x->channel] *
+					    q->loop.turns + x->turn],
+			      x->receiver < 0 ? x->end_seconds
+					      : x->begin_seconds);
+	}
+	arena_free(tmp);
+}
+
+static void set_tasks(simulation *s, const plan_pipeline *p, int nth)
+{
+	simulated_stage *x = &s->stages[nth];
+	const plan *q = &p->stages[nth];
+	int64_t turns = q->loop.turns;
+	arena *tmp = arena_new();
+	double *from = NULL;
+	if (q->stage) {
+		from = ARENA_ARRAY(tmp, double, turns * q->stage->nsegments);
+		find_arrivals(from, s, p, nth);
+	}
+	for (int i = 0; i < x->ntasks; i++) {
+		simulated_task *t = &x->tasks[i];
+		bool waits = from && t->turn >= 0;
+		set_task(t, x->units,
+			 waits ? from[t->segment * turns + t->turn] : 0);
+	}
+	arena_free(tmp);
 }
 
 /* The time in which either stream is at work: each stream's units follow each
@@ -109,8 +166,6 @@ static void set_stage(simulated_stage *x, const plan *q, double step)
 			x->computing_seconds += seconds;
 		raise(&last, u->end_seconds);
 	}
-	for (int i = 0; i < x->ntasks; i++)
-		set_task(&x->tasks[i], x->units);
 	x->busy_seconds = busy_of(x);
 	x->idle_seconds = step - x->busy_seconds;
 	x->waiting_seconds = last - x->busy_seconds;
@@ -127,6 +182,7 @@ static void set_figures(simulation *s, const plan_pipeline *p)
 	for (int i = 0; i < s->nstages; i++) {
 		simulated_stage *x = &s->stages[i];
 		set_stage(x, &p->stages[i], s->seconds);
+		set_tasks(s, p, i);
 		idle += x->idle_seconds * x->ndevices;
 		all += s->seconds * x->ndevices;
 	}

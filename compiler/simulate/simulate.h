@@ -46,8 +46,10 @@ typedef struct simulated_unit {
 } simulated_unit;
 
 /* A segment of a stage in a turn.  What is outside of the body has turn -1 and
- * segment -1, before it, or nsegments, behind it.  It begins with its first
- * unit that takes time. */
+ * segment -1, before it, or nsegments, behind it.  It begins with the first
+ * unit that computes behind the messages that it receives, and ends with the
+ * last; what needs no message may be done before, and what communicates
+ * beside. */
 typedef struct simulated_task {
 	int segment, turn;
 	int first, nunits;

@@ -135,6 +135,8 @@ function instructionText(in_) {
 			report.operators[in_.operator].op + ')';
 	if (in_.does === 'feed')
 		return 'feed ' + tensor;
+	if (in_.does === 'send' || in_.does === 'receive')
+		return in_.does + ' ' + tensor;
 	return in_.collective + ' of ' + tensor + (in_.operator === null ? '' :
 		' for ' + report.operators[in_.operator].name) +
 		', ' + bytesText(in_.bytes);
@@ -185,14 +187,19 @@ function memoryChart(box, width, tip) {
 
 /* ---- the timeline ------------------------------------------------------ */
 
-/* [compute, communication]: entries of report.timeline by rising time. */
+const streamNames = ['computing', 'communication', 'sending', 'receiving'];
+
+/* Entries of report.timeline by rising time, for each of these streams; of a
+ * plan of one stage for the first two. */
 function streamsOf() {
-	const streams = [[], []];
+	const streams = streamNames.slice(0, stages.length ? 4 : 2).map(() => []);
 	for (const entry of report.timeline) {
 		const in_ = report.program[entry[0]];
 		const moves = in_.collective !== null && in_.collective !== 'local';
-		streams[moves ? 1 : 0].push(entry);
+		streams[in_.does === 'send' ? 2 : in_.does === 'receive' ? 3 :
+			moves ? 1 : 0].push(entry);
 	}
+	streams.slice(2).forEach(s => s.sort((a, b) => a[1] - b[1]));
 	return streams;
 }
 
@@ -270,7 +277,8 @@ function timelineChart(box, width, tip) {
 			s[s.length - 1][2] : 0)) || 1;
 	const at = u => {
 		const x = u.posToVal(u.cursor.left, 'x');
-		const s = streams[u.posToVal(u.cursor.top, 'y') < 1 ? 0 : 1];
+		const s = streams[Math.min(streams.length - 1,
+			Math.floor(Math.max(0, u.posToVal(u.cursor.top, 'y'))))];
 		const e = s[firstBehind(s, x)];
 		return e && e[1] <= x ? e : null;
 	};
@@ -291,17 +299,18 @@ function timelineChart(box, width, tip) {
 			secondsText(e[2]) + ', from ' + secondsText(e[1]) : '';
 	};
 	const u = new uPlot({
-		width, height: 190, cursor: { y: false, points: { show: false } },
+		width, height: 60 + 65 * streams.length,
+		cursor: { y: false, points: { show: false } },
 		scales: { x: { time: false, range: fixedRange },
-			y: { dir: -1, range: () => [0, 2] } },
+			y: { dir: -1, range: () => [0, streams.length] } },
 		axes: [axisStyle({ space: 80,
 			values: (u_, x) => x.map(secondsText) }),
 		axisStyle({ grid: { show: false }, ticks: { show: false }, size: 110,
-			splits: () => [.5, 1.5],
-			values: () => ['computing', 'communication'] })],
+			splits: () => streams.map((s, i) => i + .5),
+			values: () => streamNames.slice(0, streams.length) })],
 		series: [{}, { paths: () => null, points: { show: false } }],
 		hooks: { draw: [draw], setCursor: [tell] },
-	}, [[0, end], [0, 2]], box);
+	}, [[0, end], [0, streams.length]], box);
 	u.over.addEventListener('click', () => {
 		const e = at(u), op = e ? report.program[e[0]].operator : null;
 		if (op !== null)

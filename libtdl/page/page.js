@@ -34,8 +34,9 @@ function searchFacts(s) {
 function makeOverview() {
 	const r = report, loop = r.micro_batches, of = r.machine.memory;
 	const mesh = r.mesh.length > 1 ? ' as ' + r.mesh.join(' × ') : '';
-	document.title = r.model + ' on ' + r.devices + ' devices';
-	byId('title').textContent = r.model;
+	document.title = r.model + ' on ' + whole.devices + ' devices';
+	byId('title').textContent = r.model + (stages.length
+		? `, stage ${stageAt}` : '');
 	byId('facts').className = 'facts';
 	byId('facts').append(
 		fact(r.devices + (r.devices === 1 ? ' device' : ' devices') + mesh,
@@ -48,9 +49,11 @@ function makeOverview() {
 		fact(bytesText(r.peak_bytes_per_device), 'per device' + (of
 			? ', which has ' + bytesText(of) : '')),
 		fact(secondsText(r.predicted_seconds), 'a run, predicted for ' +
-			r.machine.name + ': ' + secondsText(r.computation_seconds) +
+			r.machine.name + (stages.length ? ', by this stage: ' : ': ') + secondsText(r.computation_seconds) +
 			' of computing, ' + secondsText(r.communication_seconds) +
 			' of moving' + (r.machine.overlap ? ', side by side' : '')));
+	if (stages.length)
+		byId('facts').prepend(...stageFacts());
 	if (loop)
 		byId('facts').append(fact(loop.turns + ' micro-batches',
 			'of ' + loop.batch + ' samples in all'));
@@ -419,8 +422,9 @@ function makeTimeline() {
 	view.append(el('p', { class: 'hint' }, 'Predicted, of the slowest device ' +
 		'for each instruction' + (report.machine.overlap ? '; this machine ' +
 		'communicates while it computes.' : '; this machine computes or ' +
-		'communicates, not both at once.') + ' Drag to zoom in, double-click ' +
-		'to zoom out; click an instruction to see its operator.'));
+		'communicates, not both at once.') + (stages.length ? ' A message is ' +
+		'drawn at both of its ends.' : '') + ' Drag to zoom in, ' +
+		'double-click to zoom out; click an instruction to see its operator.'));
 	addChart(view, timelineChart);
 }
 
@@ -451,12 +455,14 @@ function nextTheme() {
 	setTheme();
 }
 
+if (!stages.length)
+	byId('stages').remove();
 const sections = [...document.querySelectorAll('main > section')];
 
 function makeKeys() {
 	sections.forEach((s, i) => byId('nav').append(el('a', { href: '#' + s.id },
 		s.querySelector('h2').textContent)));
-	const help = [['1', '7', ' sections'], ['/', null, ' search'],
+	const help = [['1', String(sections.length), ' sections'], ['/', null, ' search'],
 		['j', 'k', ' or arrows: next and previous row'],
 		['Enter', null, ' open, fold'], ['Esc', null, ' clear'],
 		['t', null, ' theme']];
@@ -504,6 +510,7 @@ function onKey(e) {
 document.documentElement.dataset.theme = shownTheme();
 makeOverview();
 makeKeys();
+makeStages();
 makeOperators();
 makeTensors();
 makeGraph();

@@ -1,6 +1,13 @@
 /* The report's data, texts of its quantities, and elements of the page.  Names
  * come from models: they become text nodes, never markup. */
-const report = JSON.parse(document.getElementById('data').textContent);
+const whole = JSON.parse(document.getElementById('data').textContent);
+
+/* The plan, or one of its stages: that of the page's address, page.html?stage=1.
+ */
+const stages = whole.stages || [];
+const stageAt = Math.min(Math.max(0, stages.length - 1), Number(
+	new URLSearchParams(location.search).get('stage')) || 0);
+const report = stages.length ? stages[stageAt].report : whole;
 
 /* Three significant digits and a decimal prefix, as base/units.h has them. */
 function threeDigits(v) {

@@ -36,3 +36,5 @@ tdlc diff "$tmp/one.plan" "$tmp/a.plan" --json | sed -n '/"devices": 4/,/predict
 tdlc explain --plan "$tmp/a.plan" --tensor h
 tdlc explain --plan "$tmp/a.plan" --tensor w1.grad --json | grep -A9 '"stages"'
 status tdlc explain --plan "$tmp/a.plan" --tensor none
+tdlc report "$tmp/a.plan" -o "$tmp/a.html" --json | grep -c '"report"'
+grep -c 'id="stages-view"' "$tmp/a.html"
