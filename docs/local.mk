@@ -15,6 +15,7 @@ dist_doc_DATA = \
 	%D%/placement.md \
 	%D%/plan-format.md \
 	%D%/planners.md \
+	%D%/python.md \
 	%D%/report.md \
 	%D%/report.png \
 	%D%/search.md \

@@ -171,7 +171,7 @@ libtdl.so: $(libtdl_file)
 
 tdllibdir = $(libdir)
 nodist_tdllib_DATA = libtdl.a $(libtdl_file)
-noinst_DATA = libtdl.so
+noinst_DATA += libtdl.so
 CLEANFILES += libtdl.a libtdl.so $(libtdl_soname) $(libtdl_file) \
 	%D%/libtdl.o %D%/libtdl.o.tmp %D%/libtdl.o.names
 

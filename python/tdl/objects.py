@@ -1,0 +1,225 @@
+"""Modules, models, plans and runs."""
+import json
+import os
+
+import numpy as np
+
+from ._lib import ffi, lib
+from .context import Context, Options
+
+_NUMPY = {"f32": "f4", "f64": "f8", "f16": "f2", "i8": "i1", "i16": "i2",
+          "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4",
+          "u64": "u8", "bool": "?"}
+_TDL = {np.dtype(v): k for k, v in _NUMPY.items()}
+
+
+class Module:
+    """Operators in TDL, checked, with all that follows from their text."""
+
+    def __init__(self, path=None, text=None, context=None):
+        """Of a file; of a text, for which path is a name; or, without either,
+        the operator library."""
+        self.context = context or Context()
+        at = self.context._at
+        if text is not None:
+            data = text.encode()
+            x = lib.tdl_module_of_text(at, str(path or "text.tdl").encode(),
+                                       data, len(data))
+        elif path is not None:
+            x = lib.tdl_module_load(at, os.fspath(path).encode())
+        else:
+            x = lib.tdl_module_library(at)
+        self._at = self.context._made(self, x, lib.tdl_module_free)
+
+    def operators(self):
+        """The names of its operators, those of imports among them."""
+        return self.context._json(lib.tdl_module_operators(self._at))
+
+    def describe(self):
+        """The descriptors of its own operators: docs/descriptor.md."""
+        return self.context._json(lib.tdl_module_describe(self._at))
+
+    def explain(self, op, **options):
+        """How an operator can be divided; with shape={"a": "64x32"} and
+        devices=4 what each division moves."""
+        o = Options(options)
+        return self.context._json(
+            lib.tdl_module_explain(self._at, op.encode(), o.at))
+
+    def verify(self, op=None, **options):
+        """Tries the strategies of an operator, or of all of its own, on small
+        shapes."""
+        o = Options(options)
+        name = ffi.NULL if op is None else op.encode()
+        return self.context._json(
+            lib.tdl_module_verify(self._at, name, o.at))
+
+
+class Model:
+    """A network, in ONNX or TDL; options are those of `tdlc plan' about the
+    model: D={"batch": 64}, train=True, optimizer="adamw,lr=1e-3", .."""
+
+    def __init__(self, path, data=None, context=None, **options):
+        """Of a file; of bytes, for which path is a name."""
+        self.context = context or Context()
+        o = Options(options)
+        path = os.fspath(path).encode()
+        if data is None:
+            x = lib.tdl_model_load(self.context._at, path, o.at)
+        else:
+            x = lib.tdl_model_of_text(self.context._at, path, data, len(data),
+                                      o.at)
+        self._at = self.context._made(self, x, lib.tdl_model_free)
+
+    def graph(self):
+        """Its operators and tensors: `tdlc show MODEL --json'."""
+        return self.context._json(lib.tdl_model_graph(self._at))
+
+    def search(self, devices, **options):
+        """A Plan; options are those of `tdlc plan': algorithm="auto",
+        topology="8xh100-nvlink", memory="80GB", micro_batches=4, .."""
+        o = Options({"devices": devices, **options})
+        return Plan(lib.tdl_plan_search(self._at, o.at), self.context)
+
+    def compare(self, devices, **options):
+        """The plans of all planners side by side."""
+        o = Options({"devices": devices, **options})
+        return self.context._json(lib.tdl_model_compare(self._at, o.at))
+
+    def score(self, devices, **options):
+        """The cost of the plan that pins=FILE or pin=[..] make."""
+        o = Options({"devices": devices, **options})
+        return self.context._json(lib.tdl_model_score(self._at, o.at))
+
+    def frontier(self, devices, **options):
+        """The plans that none is better than in both time and memory."""
+        o = Options({"devices": devices, **options})
+        return self.context._json(lib.tdl_model_frontier(self._at, o.at))
+
+
+class Plan:
+    """Who holds what, computes what, and sends what to whom."""
+
+    def __init__(self, x, context):
+        self.context = context
+        self._at = context._made(self, x, lib.tdl_plan_free)
+
+    @classmethod
+    def load(cls, path, context=None):
+        """A plan file."""
+        context = context or Context()
+        return cls(lib.tdl_plan_load(context._at, os.fspath(path).encode()),
+                   context)
+
+    @classmethod
+    def of_text(cls, text, path="text.plan", context=None):
+        """The text of a plan file; path is for messages, and paths of weights
+        are relative to its folder."""
+        context = context or Context()
+        data = text.encode()
+        return cls(lib.tdl_plan_of_text(context._at, os.fspath(path).encode(),
+                                        data, len(data)), context)
+
+    def report(self):
+        """The result of the search: `tdlc plan --json'."""
+        return self.context._json(lib.tdl_plan_report(self._at))
+
+    def layout(self, topology=None):
+        """Who holds what: `tdlc show PLAN --json'."""
+        t = ffi.NULL if topology is None else str(topology).encode()
+        return self.context._json(lib.tdl_plan_layout(self._at, t))
+
+    def page(self, topology=None):
+        """The report as a page of HTML."""
+        t = ffi.NULL if topology is None else str(topology).encode()
+        return self.context._text(lib.tdl_plan_page(self._at, t))
+
+    def text(self):
+        """The plan file: docs/plan-format.md."""
+        return self.context._text(lib.tdl_plan_text(self._at))
+
+    def tables(self):
+        """The plan file, parsed."""
+        return json.loads(self.text())
+
+    def write(self, path):
+        """A file that tdlrun runs."""
+        self.context._check(
+            lib.tdl_plan_write(self._at, os.fspath(path).encode()))
+
+    def run(self, **options):
+        """A Run on threads of this process; kernels="interpreter" needs no C
+        compiler."""
+        return Run(self, **options)
+
+
+def _array(name, x):
+    """A tdl_array of a dense one of NumPy, and what it borrows."""
+    dims = ffi.new("int64_t[]", list(x.shape) or [0])
+    kept = [ffi.new("char[]", name.encode()),
+            ffi.new("char[]", _TDL[x.dtype].encode()), dims,
+            ffi.from_buffer(x.reshape(-1).view("u1")) if x.size else ffi.NULL]
+    return kept, {"name": kept[0], "type": kept[1], "ndim": x.ndim,
+                  "dims": dims, "data": kept[3], "nbytes": x.nbytes}
+
+
+class Run:
+    """A plan in execution, a thread for each device; states go on from step to
+    step."""
+
+    def __init__(self, plan, **options):
+        self.context = plan.context
+        o = Options(options)
+        self._at = self.context._made(self, lib.tdl_run_open(plan._at, o.at),
+                                      lib.tdl_run_free)
+        tables = plan.tables()
+        self._tensors = {t["name"]: t for t in tables["tensors"]}
+        self._outputs = [tables["tensors"][t]["name"]
+                         for t in tables["outputs"]]
+
+    def _empty(self, name):
+        t = self._tensors[name]
+        if t["type"] not in _NUMPY:
+            raise TypeError(f"NumPy has no type for the {t['type']} of "
+                            f"'{name}'")
+        return np.empty(t["shape"], _NUMPY[t["type"]])
+
+    def _arrays(self, of):
+        pairs = [_array(name, x) for name, x in of.items()]
+        at = ffi.new("tdl_array[]", [fields for _, fields in pairs] or 1)
+        return [kept for kept, _ in pairs], at
+
+    def step(self, inputs, outputs=None):
+        """Runs the plan once on arrays by name, each of its input's type and
+        shape, and returns the outputs, all or those named."""
+        given = {k: np.ascontiguousarray(v).reshape(np.shape(v))
+                 for k, v in inputs.items()}
+        results = {name: self._empty(name)
+                   for name in (self._outputs if outputs is None
+                                else outputs)}
+        kept, x = self._arrays(given)
+        kept_too, y = self._arrays(results)
+        self.context._check(lib.tdl_run_step(self._at, x, len(given), y,
+                                             len(results)))
+        del kept, kept_too
+        return results
+
+    def states(self):
+        """The names of what is kept from step to step."""
+        return [name for name, t in self._tensors.items()
+                if t["role"] == "state"]
+
+    def get_state(self, name):
+        """The value of a state, copied."""
+        x = self._empty(name)
+        kept, at = self._arrays({name: x})
+        self.context._check(lib.tdl_run_get_state(self._at, at))
+        del kept
+        return x
+
+    def set_state(self, name, value):
+        """Gives a state another value, of its type and shape."""
+        kept, at = self._arrays({name: np.ascontiguousarray(value)
+                                 .reshape(np.shape(value))})
+        self.context._check(lib.tdl_run_set_state(self._at, at))
+        del kept

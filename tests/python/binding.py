@@ -1,0 +1,188 @@
+# Tests: libtdl
+"""The Python package beside tdlc: the same JSON, runs that are NumPy's, faults as
+exceptions with their places, and objects that are freed in any order.
+"""
+import gc
+import json
+import os
+import sys
+import tempfile
+import threading
+import warnings
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import MODELS, TDLC, call, expect, finish  # noqa: E402
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(TDLC)),
+                                "python"))
+if os.environ.get("SANITIZE") == "yes":
+    print("SKIP: a library with sanitizers is not loaded by Python")
+    sys.exit(77)
+try:
+    import numpy as np
+
+    import tdl
+except ImportError as e:
+    print(f"SKIP: {e} (tests/requirements-python.txt)")
+    sys.exit(77)
+
+MLP = os.path.join(MODELS, "mlp.tdl")
+SIZES = {"batch": 8, "inputs": 12, "width": 16, "depth": 2}
+CONV = """/// 1-D convolution.
+op conv(data[B, X], filter[DX]) -> out[B, X - DX + 1] =
+    lambda b, x: Sum(lambda dx: data[b, x + dx] * filter[dx])
+"""
+
+
+def raised(what, kind, call_it):
+    """The exception of a call that has to fail."""
+    try:
+        call_it()
+    except kind as e:
+        return e
+    except Exception as e:  # pylint: disable=broad-except
+        expect(f"{what}: {type(e).__name__} in place of {kind.__name__}",
+               False)
+    else:
+        expect(f"{what}: no exception", False)
+    return None
+
+
+def timeless(x):
+    """JSON without what differs from run to run."""
+    if isinstance(x, dict):
+        return {k: timeless(v) for k, v in x.items()
+                if k != "search_seconds"}
+    return [timeless(y) for y in x] if isinstance(x, list) else x
+
+
+def operators(folder):
+    path = os.path.join(folder, "conv.tdl")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(CONV)
+    for m in tdl.Module(path), tdl.Module(path, text=CONV):
+        expect("the operator's name", "conv" in
+               json.dumps(m.operators()))
+        shapes = {"shape": {"data": "8x34", "filter": "3"}, "devices": 2}
+        ours = m.explain("conv", **shapes)
+        theirs = call(TDLC, "explain", "conv", path, "--shape", "data=8x34",
+                      "--shape", "filter=3", "-k", "2")
+        expect("explain is tdlc's", ours == theirs)
+        found = m.verify("conv", trials=3)
+        expect(f"its strategies are right, and were tried: {found}",
+               found["verified"] and found["operators"][0]["shapes"] > 0)
+    expect("the library has matmul",
+           "matmul" in json.dumps(tdl.Module().operators()))
+
+
+def plans(folder):
+    options = {"train": True, "optimizer": "sgd"}
+    model = tdl.Model(MLP, D=SIZES, **options)
+    plan = model.search(4, algorithm="joint")
+    words = [w for k, v in SIZES.items() for w in ("-D", f"{k}={v}")]
+    theirs = call(TDLC, "plan", MLP, *words, "-k", "4", "--train",
+                  "--optimizer", "sgd", "--algorithm", "joint")
+    expect("the plan is tdlc's", timeless(plan.report()) == timeless(theirs))
+    path = os.path.join(folder, "mlp.plan")
+    plan.write(path)
+    expect("a plan that is read has the same tables",
+           tdl.Plan.load(path).tables() == plan.tables())
+    expect("a page", plan.page().startswith("<!"))
+    names = [p["algorithm"] for p in
+             model.compare(4, algorithm=["tofu", "joint"])["planners"]]
+    expect(f"compare has both planners: {names}",
+           sorted(names) == ["joint", "tofu"])
+
+
+def runs():
+    """A network of two products, by hand."""
+    text = ("model net(batch = 5) {\n    input x[batch, 3]\n"
+            "    param w[3, 4]\n    param v[4, 2]\n"
+            "    y = matmul(relu(matmul(x, w)), v)\n    output y\n}\n")
+    model = tdl.Model("net.tdl", data=text.encode())
+    run = model.search(4).run(kernels="interpreter")
+    rng = np.random.default_rng(1)
+    x, w, v = (rng.normal(size=s).astype("f4")
+               for s in ((5, 3), (3, 4), (4, 2)))
+    inputs = {"x": x}
+    for name, value in ("w", w), ("v", v):
+        if name in run.states():
+            run.set_state(name, value)
+            expect(f"the state {name} is what was set",
+                   np.array_equal(run.get_state(name), value))
+        else:
+            inputs[name] = value
+    y = run.step(inputs)["y"]
+    expect("the result is NumPy's",
+           np.allclose(y, np.maximum(x @ w, 0) @ v, rtol=1e-5, atol=1e-6))
+    expect("a transposed input is as good",
+           np.array_equal(run.step({**inputs, "x": x.T.copy().T})["y"], y))
+    raised("a wrong shape", tdl.UsageError,
+           lambda: run.step({**inputs, "x": x[:4]}))
+
+
+def errors():
+    e = raised("a file that is not there", tdl.InputError,
+               lambda: tdl.Model("none.tdl"))
+    expect("it says which", e and "none.tdl" in str(e))
+    e = raised("a text with a fault", tdl.InputError,
+               lambda: tdl.Module("bad.tdl", text="op f(a[N]) -> b[N] =\n"
+                                  "    lambda i: a[j]\n"))
+    d = e.diagnostics[0] if e and e.diagnostics else None
+    expect(f"its place: {d}", d and d.file == "bad.tdl" and d.line == 2 and
+           d.severity == "error")
+    model = tdl.Model(MLP, D=SIZES)
+    raised("an unknown planner", tdl.UsageError,
+           lambda: model.search(2, algorithm="none"))
+    raised("an unknown option", tdl.UsageError,
+           lambda: model.search(2, no_such_option=True))
+    raised("too little memory", tdl.NoPlanError,
+           lambda: model.search(2, memory=64))
+    raised("too little memory for the context", MemoryError,
+           lambda: tdl.Model(MLP, context=tdl.Context(quota=100000)))
+    c = tdl.Context()
+    c.cancel()
+    raised("a call that is cancelled", tdl.CancelledError,
+           lambda: tdl.Model(MLP, context=c))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tdl.Model(MLP, D=SIZES).search(2, warn_replicate=1)
+    expect("a warning of libtdl is one of Python's",
+           any(issubclass(w.category, tdl.TdlWarning) for w in caught))
+
+
+def lifetimes():
+    """A plan outlives its model and the name of its context, in a circle,
+    too."""
+    class Holder:
+        pass
+    for _ in range(3):
+        h = Holder()
+        h.model = tdl.Model(MLP, D=SIZES)
+        h.plan = h.model.search(2)
+        h.itself = h
+        plan = h.plan
+        del h
+        gc.collect()
+        expect("a plan lives on", plan.report()["devices"] == 2)
+    results = []
+
+    def work():
+        results.append(tdl.Model(MLP, D=SIZES).search(4).report())
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    expect("two contexts in two threads", len(results) == 2 and
+           timeless(results[0]) == timeless(results[1]))
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    operators(tmp)
+    plans(tmp)
+runs()
+errors()
+lifetimes()
+expect("the version", tdl.version().count(".") == 2)
+finish()
