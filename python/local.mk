@@ -4,9 +4,11 @@
 python_modules = \
 	%D%/tdl/__init__.py \
 	%D%/tdl/_lib.py \
+	%D%/tdl/checkpoints.py \
 	%D%/tdl/context.py \
 	%D%/tdl/errors.py \
-	%D%/tdl/objects.py
+	%D%/tdl/objects.py \
+	%D%/tdl/torch.py
 EXTRA_DIST += $(python_modules) %D%/README.md %D%/pyproject.toml.in %D%/setup.py
 
 # Links, so that it is of the library and of the operators as they are.

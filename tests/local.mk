@@ -83,6 +83,7 @@ network_files = \
 	%D%/micro_batch_statistics.py \
 	%D%/micro_batches.py \
 	%D%/planners.py \
+	%D%/python/parallel.py \
 	%D%/models/train_step.py \
 	%D%/models/random_models.py \
 	%D%/onnx/gradients.py \

@@ -1,0 +1,704 @@
+"""Plans of PyTorch modules, and modules that run on DTensors as a plan says.
+
+A module is exported by torch.export, and its graph, as ONNX, planned by libtdl.
+The names of what the graph computes, and of parameters, are the same in both, so
+that a layout of the plan is a layout in the exported graph.
+"""
+import contextlib
+import io
+import json
+import operator
+import os
+import re
+import tempfile
+import warnings
+import zipfile
+
+import torch
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import (DTensor, Partial, Replicate, Shard,
+                                      distribute_tensor)
+from torch.distributed.tensor._utils import (
+    compute_local_shape_and_global_offset)
+from torch.distributed.tensor.experimental import implicit_replication
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils import _pytree as pytree
+
+from . import checkpoints
+from ._lib import ffi, lib
+from .context import Context, TdlWarning
+from .objects import Model, Plan
+
+_REDUCE_OPS = {"Sum": "sum", "Max": "max", "Min": "min"}
+# A block of a tensor need not lie as the whole would.
+_RESHAPES = {torch.ops.aten.view.default: torch.ops.aten.reshape.default,
+             torch.ops.aten._unsafe_view.default:
+             torch.ops.aten.reshape.default}
+_MOST_IN_MEMORY = 1 << 30  # bytes of weights; protobuf takes 2 GiB
+
+
+# ---- planning ---------------------------------------------------------------
+
+def _model_options(context):
+    n = ffi.new("size_t *")
+    at = lib.tdl_function_options(context._at, b"tdl_model_load", n)
+    return {ffi.string(at[i].name).decode().replace("-", "_")
+            if at[i].name != ffi.NULL else at[i].letter.decode()
+            for i in range(n[0])}
+
+
+def _export(module, args, kwargs, train):
+    """The exported program and its ONNX model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.onnx.export(
+            module, args, kwargs=kwargs, dynamo=True, optimize=False,
+            external_data=False, verbose=False, opset_version=20)
+    if train:
+        first = program.model.graph.outputs[0]
+        if list(first.shape or ()) == []:
+            first.name = "loss"
+    return program
+
+
+def _load(context, program, folder, options):
+    """The model; one of many weights goes through a file."""
+    nbytes = sum(x.numel() * x.element_size() for x in
+                 program.exported_program.state_dict.values())
+    if nbytes < _MOST_IN_MEMORY:
+        data = program.model_proto.SerializeToString()
+        return Model("module.onnx", data=data, context=context, **options)
+    path = os.path.join(folder, "module.onnx")
+    program.save(path, external_data=True)
+    return Model(path, context=context, **options)
+
+
+def plan(module, example_inputs, devices, *, example_kwargs=None, train=False,
+         context=None, **options):
+    """Plans a module for so many devices.
+
+    example_inputs, a tuple, and example_kwargs are what it is called with, with
+    their shapes.  With train=True a step of training is planned; the first
+    output of the module is the loss then, or loss="softmax_cross_entropy" names
+    the operator that computes it of the first output and a label.  Options are
+    those of `tdlc plan', with _ for -: memory="80GB", algorithm="auto",
+    topology="8xh100-nvlink", optimizer="adamw,lr=1e-3", ..  Without `optimizer'
+    a step of training ends with the gradients' update by sgd.
+    """
+    if not isinstance(example_inputs, tuple):
+        example_inputs = (example_inputs,)
+    context = context or Context()
+    program = _export(module, example_inputs, example_kwargs or {}, train)
+    if "loss" in options and program.model.graph.outputs[0].name == "loss":
+        raise ValueError("the module returns a loss itself")
+    about_model = _model_options(context)
+    of_model = {k: v for k, v in options.items() if k in about_model}
+    of_plan = {k: v for k, v in options.items() if k not in about_model}
+    if train:
+        of_model.update(train=True)
+        of_model.setdefault("optimizer", "sgd")
+    folder = tempfile.TemporaryDirectory(prefix="tdl-")
+    model = _load(context, program, folder.name, of_model)
+    fused = model.search(devices, **of_plan)
+    separate = model.search(devices, **{**of_plan, "no_fuse": True})
+    exported = program.exported_program
+    loss = None
+    if program.model.graph.outputs[0].name == "loss":
+        loss = exported.graph_signature.user_outputs[0]
+    return TorchPlan(exported, fused, _without_sources(separate.tables()),
+                     _owners(program.model.graph), loss, folder)
+
+
+def load(path, context=None):
+    """A plan that TorchPlan.save() has written."""
+    try:
+        with zipfile.ZipFile(path) as z:
+            about = json.loads(z.read("about.json"))
+            program = torch.export.load(io.BytesIO(z.read("program.pt2")))
+            text = z.read("plan.json").decode()
+    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError) as e:
+        raise ValueError(f"{path} is no saved plan: {e}") from e
+    if about.get("format") != "tdl-torch-plan" or about.get("version") != 1:
+        raise ValueError(f"{path} is a plan of another version")
+    return TorchPlan(program, Plan.of_text(text, path, context),
+                     about["tables"], about["owners"], about["loss"])
+
+
+def _without_sources(tables):
+    """Layouts need no kernels' sources."""
+    for kernel in tables["kernels"]:
+        kernel.pop("c", None)
+        kernel.pop("cuda", None)
+    return tables
+
+
+def _owners(onnx):
+    """The exported graph's node of each named node of the ONNX model."""
+    owners = {}
+    for n in onnx:
+        text = n.metadata_props.get("pkg.torch.onnx.fx_node", "")
+        found = re.match(r"%(\w+) :", text)
+        if found and n.name:
+            owners[n.name] = found[1]
+    return owners
+
+
+class TorchPlan:
+    """The plan of a module.
+
+    .plan is what tdlrun runs: .plan.write(path), .plan.report(), ..  Layouts
+    are those of the same search with every operator a kernel of its own, as
+    PyTorch runs them.
+    """
+
+    def __init__(self, program, plan, tables, owners, loss, folder=None):
+        """An exported program; its Plan; the tables of the plan with a kernel
+        for each operator; the exported graph's nodes by names of ONNX nodes;
+        the graph's name of what the plan calls loss, or None."""
+        self.program = program
+        self.plan = plan
+        self.mesh = tuple(tables["mesh"]) or (1,)
+        self._tables = tables
+        self._owners = owners
+        self._folder = folder  # of weights that are in no memory
+        self._layouts = _Layouts(tables, owners)
+        self._renamed = {loss: "loss"} if loss else {}
+
+    def save(self, path):
+        """A file for load(): made once, read by each process of a run.  It has
+        the exported program, weights among it, and appears whole or not at
+        all."""
+        program = io.BytesIO()
+        torch.export.save(self.program, program)
+        about = {"format": "tdl-torch-plan", "version": 1,
+                 "tables": self._tables, "owners": self._owners,
+                 "loss": next(iter(self._renamed), None)}
+        part = f"{os.fspath(path)}.part"
+        try:
+            with zipfile.ZipFile(part, "w") as z:
+                z.writestr("program.pt2", program.getvalue())
+                z.writestr("plan.json", self.plan.text())
+                z.writestr("about.json", json.dumps(about))
+            os.replace(part, path)
+        finally:
+            if os.path.exists(part):
+                os.remove(part)
+
+    def report(self):
+        """The result of the search: `tdlc plan --json'."""
+        return self.plan.report()
+
+    def write(self, path):
+        """A file that tdlrun runs."""
+        self.plan.write(path)
+
+    def device_mesh(self, device_type="cpu"):
+        """A DeviceMesh of the plan's shape, of the processes of the default
+        group."""
+        return init_device_mesh(device_type, self.mesh)
+
+    def placements(self, name):
+        """Of a parameter by its name in the module, an input, or a result by
+        its name in .program.graph; None where the plan has no such tensor."""
+        return self._layouts.stored(self._renamed.get(name, name))
+
+    def to_dtensor(self, module, mesh):
+        """A module of the same parameters by the same names, as DTensors, that
+        runs the exported graph with the plan's layouts."""
+        if tuple(mesh.mesh.shape) != self.mesh:
+            raise ValueError(f"the plan is for a mesh of {self.mesh}, not "
+                             f"{tuple(mesh.mesh.shape)}: plan.device_mesh()")
+        return ParallelModule(self, module, mesh)
+
+    # ---- weights -----------------------------------------------------------
+
+    def state_dict(self, path):
+        """The module's parameters and buffers out of a checkpoint of tdlrun, a
+        file or the newest of a folder, or out of a file of safetensors."""
+        found = checkpoints.read(path)
+        names = set(self.program.state_dict)
+        missing = sorted(n for n in names - set(found)
+                         if n in self._layouts.states)
+        if missing:
+            raise KeyError(f"{path} has no {', '.join(missing)}")
+        return {name: found[name] for name in names & set(found)}
+
+    def save_state_dict(self, state_dict, path):
+        """What tdlrun --parameters reads: .npz, or .safetensors."""
+        checkpoints.write(path, {k: v for k, v in state_dict.items()
+                                 if k in self._layouts.states})
+
+
+# ---- layouts ----------------------------------------------------------------
+
+def _placement(cut):
+    if cut is None:
+        return Replicate()
+    if isinstance(cut, int):
+        return Shard(cut)
+    return Partial(_REDUCE_OPS[cut])
+
+
+def _reads(body, number):
+    """The indices of all reads of an input in an expression."""
+    if not isinstance(body, list):
+        return
+    if body and body[0] == "read" and body[1] == number:
+        yield body[2]
+    for part in body:
+        yield from _reads(part, number)
+
+
+def _mentions(index, var):
+    """Whether an expression has a variable in it."""
+    if not isinstance(index, list):
+        return False
+    return index == ["var", var] or any(_mentions(x, var) for x in index)
+
+
+_UNKNOWN = object()
+
+
+def _dim_of(kernel, number, var):
+    """The dimension of an input that a variable runs through, by itself and in
+    all reads; None where none depends on it, _UNKNOWN where one does in
+    another way."""
+    if "body" not in kernel:
+        return _UNKNOWN
+    dims = set()
+    for read in _reads(kernel["body"], number):
+        of = [d for d, index in enumerate(read) if _mentions(index, var)]
+        if any(read[d] != ["var", var] for d in of) or len(of) > 1:
+            return _UNKNOWN
+        dims.add(of[0] if of else None)
+    return dims.pop() if len(dims) == 1 else _UNKNOWN
+
+
+class _Layouts:
+    """What a plan says of tensors, and of the reads of the graph's nodes."""
+
+    def __init__(self, tables, owners):
+        self.naxes = len(tables["mesh"])
+        self.tensors = {t["name"]: t for t in tables["tensors"]}
+        self.states = {t["name"] for t in tables["tensors"]
+                       if t["role"] in ("state", "constant")}
+        self._kernels = tables["kernels"]
+        self._names = [t["name"] for t in tables["tensors"]]
+        self._nodes = self._by_graph_node(
+            self._forward(tables["nodes"], tables["outputs"]), owners)
+
+    @staticmethod
+    def _forward(nodes, outputs):
+        """What the outputs are computed of."""
+        producer = {n["output"]: n for n in nodes}
+        needed, todo = set(), list(outputs)
+        while todo:
+            t = todo.pop()
+            if t in producer and t not in needed:
+                needed.add(t)
+                todo.extend(producer[t]["inputs"])
+        return [n for n in nodes if n["output"] in needed]
+
+    @staticmethod
+    def _by_graph_node(nodes, owner):
+        """The plan's nodes of the forward pass, by the node of the exported
+        graph that they are a part of."""
+        of = {}
+        for n in nodes:
+            base = n["name"]
+            while base and base not in owner:
+                base = base.rpartition(".")[0]
+            if base:
+                of.setdefault(owner[base], []).append(n)
+        return of
+
+    def stored(self, name):
+        """The placements of a tensor."""
+        t = self.tensors.get(name)
+        if t is None:
+            return None
+        return self._full([_placement(c) for c in t["cuts"]])
+
+    def needed(self, node, name):
+        """The placements in which a node of the exported graph reads a tensor;
+        None where the plan says nothing that DTensor has a word for."""
+        for n in self._nodes.get(node, ()):
+            for number, tensor in enumerate(n["inputs"]):
+                if self._names[tensor] == name:
+                    return self._reading(n, number)
+        return None
+
+    def _reading(self, n, number):
+        kernel = self._kernels[n["kernel"]]
+        dims = [_dim_of(kernel, number, c) if isinstance(c, int) else None
+                for c in n["cuts"]]
+        if _UNKNOWN in dims:
+            return None
+        return self._full([_placement(d) for d in dims])
+
+    def blockwise(self, node):
+        """By axis of the mesh, whether it divides a node of the exported graph,
+        all its kernels, along a dimension of the result, so that each process
+        needs nothing but its own blocks of what is divided; None otherwise."""
+        kernels = self._nodes.get(node, ())
+        layouts = {}  # by tensor: in which it is read, or computed
+        axes = None
+        for n in kernels:
+            divides = [self._divides(n, c) for c in n["cuts"]]
+            if None in divides or axes not in (None, divides):
+                return None
+            axes = divides
+            for number, tensor in enumerate(n["inputs"]):
+                layout = self._reading(n, number)
+                if layout is None or layouts.setdefault(tensor,
+                                                        layout) != layout:
+                    return None
+            layouts[n["output"]] = self._full([_placement(c)
+                                               for c in n["cuts"]])
+        return axes if self.naxes or axes is None else [False]
+
+    def _divides(self, n, cut):
+        """Whether an axis divides a kernel along its result; None where it
+        divides it in another way."""
+        if cut is None:
+            return False
+        vars_ = self._kernels[n["kernel"]]["vars"]
+        return True if isinstance(cut, int) and \
+            vars_[cut][1] == "output" else None
+
+    def made(self, node, name):
+        """The placements in which a node computes its result."""
+        for n in self._nodes.get(node, ()):
+            if self._names[n["output"]] == name:
+                return self._full([_placement(c) for c in n["cuts"]])
+        return None
+
+    def _full(self, placements):
+        return tuple(placements) if self.naxes else (Replicate(),)
+
+
+# ---- running on DTensors ----------------------------------------------------
+
+class ParallelModule(torch.nn.Module):
+    """A module whose parameters are DTensors, and whose forward pass runs the
+    exported graph.  Inputs are whole tensors, the same in all processes, or
+    DTensors; outputs are DTensors as the plan has them.
+
+    .gathered: names of nodes whose inputs had to be gathered, as DTensor cannot
+    run them divided.
+    """
+
+    def __init__(self, plan, module, mesh):
+        super().__init__()
+        self._plan = plan
+        self._device_mesh = mesh
+        self.gathered = set()
+        program = plan.program
+        values = dict(module.named_parameters(remove_duplicate=False))
+        values.update(module.named_buffers(remove_duplicate=False))
+        made = {}
+        for name in program.state_dict:
+            x = values[name]
+            if id(x) not in made:
+                made[id(x)] = self._distribute(plan, name, x, mesh)
+            self._put(name, made[id(x)])
+        self._constants = {
+            name: x for name, x in program.constants.items()
+            if isinstance(x, torch.Tensor)}
+
+    @staticmethod
+    def _distribute(plan, name, x, mesh):
+        placements = plan.placements(name)
+        if placements is None:
+            placements = [Replicate()] * mesh.ndim
+        y = distribute_tensor(x.detach().clone(), mesh, placements)
+        if not isinstance(x, torch.nn.Parameter):
+            return y
+        y = torch.nn.Parameter(y, requires_grad=x.requires_grad)
+        if x.requires_grad:
+            # The gradient is kept as the weight is.
+            y.register_hook(lambda g: g.redistribute(
+                placements=placements) if isinstance(g, DTensor) else g)
+        return y
+
+    def _put(self, name, x):
+        *path, last = name.split(".")
+        at = self
+        for part in path:
+            if part not in at._modules:
+                at.add_module(part, torch.nn.Module())
+            at = at._modules[part]
+        if isinstance(x, torch.nn.Parameter):
+            at.register_parameter(last, x)
+        else:
+            at.register_buffer(last, x)
+
+    def _value(self, name):
+        *path, last = name.split(".")
+        at = self
+        for part in path:
+            at = at._modules[part]
+        return getattr(at, last)
+
+    def forward(self, *args, **kwargs):
+        program = self._plan.program
+        flat, spec = pytree.tree_flatten((args, kwargs))
+        if spec != program.call_spec.in_spec:
+            raise TypeError("the module was exported with other arguments: "
+                            f"{program.call_spec.in_spec}, not {spec}")
+        signature = program.graph_signature
+        users = iter(flat)
+        values = []
+        for spec in signature.input_specs:
+            name = spec.target
+            if spec.kind.name in ("PARAMETER", "BUFFER"):
+                values.append(self._buffer(name))
+            elif spec.kind.name == "CONSTANT_TENSOR":
+                values.append(self._wrap(self._constants[name]))
+            else:
+                x = next(users)
+                values.append(self._input(spec.arg.name, x)
+                              if isinstance(x, torch.Tensor) else x)
+        with _attention(self._device_mesh), implicit_replication():
+            results = _Run(self).run(*values)
+        n = len(results) - len(signature.user_outputs)
+        for spec, x in zip(signature.output_specs[:n], results[:n]):
+            self._update(spec, x)
+        return pytree.tree_unflatten(results[n:], program.call_spec.out_spec)
+
+    def _buffer(self, name):
+        if name in self._plan.program.state_dict:
+            return self._value(name)
+        return self._wrap(self._constants[name])
+
+    def _update(self, spec, x):
+        """A buffer gets its next value."""
+        if spec.kind.name == "BUFFER_MUTATION":
+            to = self._value(spec.target)
+            with torch.no_grad():
+                to.copy_(x.redistribute(placements=to.placements))
+
+    def _input(self, name, x):
+        if isinstance(x, DTensor):
+            return x
+        placements = self._plan.placements(name) or \
+            [Replicate()] * self._device_mesh.ndim
+        return distribute_tensor(x, self._device_mesh, placements,
+                                 src_data_rank=None)
+
+    def _wrap(self, x):
+        """A tensor that all processes have alike."""
+        return DTensor.from_local(x, self._device_mesh,
+                                  [Replicate()] * self._device_mesh.ndim,
+                                  run_check=False)
+
+
+# What DTensor has rules for in both directions, besides what acts on each element;
+# of others it may run the forward pass, and then not the backward pass.
+_DIVIDED = """_log_softmax _softmax _to_copy _unsafe_view add addmm amax amin
+baddbmm bmm cat chunk clone contiguous cross_entropy_loss detach dropout einsum embedding expand flatten gelu layer_norm
+linear log_softmax matmul mean mm native_layer_norm nll_loss nll_loss_forward
+permute reshape scaled_dot_product_attention select slice softmax split
+split_with_sizes squeeze stack sum t to transpose unflatten unsqueeze view
+view_as""".split()
+
+
+def _is_divided(target):
+    if not isinstance(target, torch._ops.OpOverload):
+        return target is operator.getitem
+    return torch.Tag.pointwise in target.tags or \
+        target._schema.name.removeprefix("aten::") in _DIVIDED
+
+
+def _attention(mesh):
+    """DTensor divides fused attention on GPUs; on CPUs it has to be products
+    and a softmax."""
+    if mesh.device_type == "cpu":
+        return sdpa_kernel(SDPBackend.MATH)
+    return contextlib.nullcontext()
+
+
+class _Run(torch.fx.Interpreter):
+    """One forward pass: before a node its inputs are laid out as the plan has
+    it divided, behind it its result as the plan stores it."""
+
+    def __init__(self, module):
+        super().__init__(module._plan.program.graph_module)
+        self.parallel = module
+        self.plan = module._plan
+        self.laid_out = {}  # (node, placements): a copy
+
+    def run_node(self, n):
+        if n.op != "call_function":
+            return super().run_node(n)
+        self.now = n
+        counters = _counters()
+        for counter in counters:
+            counter.node = n.name
+        try:
+            args, kwargs = self._laid_out(n)
+            result = self._call(n, args, kwargs)
+            return pytree.tree_map_only(torch.Tensor, self._stored, result)
+        finally:
+            for counter in counters:
+                counter.node = None
+
+    def _laid_out(self, n):
+        def load(of):
+            x = self.env[of]
+            if not isinstance(x, DTensor):
+                return x
+            name = self._name(of)
+            needed = self.plan._layouts.needed(n.name, name)
+            if needed is None or needed == x.placements:
+                return x
+            if (of, needed) not in self.laid_out:
+                self.laid_out[of, needed] = x.redistribute(placements=needed)
+            return self.laid_out[of, needed]
+        return torch.fx.node.map_arg((n.args, n.kwargs), load)
+
+    def _name(self, of):
+        """The plan's name of what a node of the graph makes."""
+        signature = self.plan.program.graph_signature
+        name = of.name
+        for names in (signature.inputs_to_parameters,
+                      signature.inputs_to_buffers):
+            name = names.get(of.name, name)
+        return self.plan._renamed.get(name, name)
+
+    def _call(self, n, args, kwargs):
+        if not self._has_dtensor((args, kwargs)):
+            return n.target(*args, **kwargs)
+        args, kwargs = pytree.tree_map_only(torch.Tensor, self._as_dtensor,
+                                            (args, kwargs))
+        if not _is_divided(n.target):
+            return self._by_plan(n, args, kwargs)
+        target = _RESHAPES.get(n.target, n.target)
+        try:
+            return target(*args, **kwargs)
+        except (NotImplementedError, RuntimeError, ValueError, IndexError,
+                AssertionError) as e:
+            return self._gathered(n, args, kwargs, e)
+
+    @staticmethod
+    def _has_dtensor(x):
+        return any(isinstance(y, DTensor) for y in pytree.tree_leaves(x))
+
+    def _as_dtensor(self, x):
+        return x if isinstance(x, DTensor) else self.parallel._wrap(x)
+
+    def _by_plan(self, n, args, kwargs):
+        """An operator that DTensor has no rule for: on each process's blocks,
+        where the plan divides it so that these are all that is needed."""
+        name = self._name(n)
+        t = self.plan._layouts.tensors.get(name)
+        axes = self.plan._layouts.blockwise(n.name)
+        if axes is None or t is None:
+            return self._gathered(n, args, kwargs, "it has no rule for it")
+        # A block's gradient of what all have is a part of the gradient.
+        rest = [Partial() if cut else Replicate() for cut in axes]
+        local_args, local_kwargs = pytree.tree_map_only(
+            DTensor, lambda x: x.to_local(grad_placements=[
+                r if p.is_replicate() else p
+                for p, r in zip(x.placements, rest)]), (args, kwargs))
+        result = n.target(*local_args, **local_kwargs)
+        placements = self.plan._layouts.made(n.name, name)
+        shape = torch.Size(t["shape"])
+        if not isinstance(result, torch.Tensor) or placements is None or \
+                result.shape != compute_local_shape_and_global_offset(
+                    shape, self.parallel._device_mesh, placements)[0]:
+            return self._gathered(n, args, kwargs, "it has no rule for it")
+        return DTensor.from_local(
+            result, self.parallel._device_mesh, placements, run_check=False,
+            shape=shape, stride=torch.empty(shape, device="meta").stride())
+
+    def _gathered(self, n, args, kwargs, why):
+        """DTensor cannot run it with these layouts: all inputs are gathered, and
+        every process computes all of it."""
+        if n.name not in self.parallel.gathered:
+            self.parallel.gathered.add(n.name)
+            line = str(why).strip().splitlines() or [type(why).__name__]
+            warnings.warn(f"DTensor cannot divide {n.name} ({n.target}); its "
+                          f"inputs are gathered: {line[0][:200]}", TdlWarning,
+                          stacklevel=2)
+        whole = [Replicate()] * self.parallel._device_mesh.ndim
+        args, kwargs = pytree.tree_map_only(
+            DTensor, lambda x: x.redistribute(placements=whole).to_local(),
+            (args, kwargs))
+        return pytree.tree_map_only(torch.Tensor, self.parallel._wrap,
+                                    n.target(*args, **kwargs))
+
+    def _stored(self, x):
+        """A result in the plan's layout; the values of a node of several have
+        no name of their own."""
+        if not isinstance(x, DTensor):
+            return x
+        t = self.plan._layouts.tensors.get(self._name(self.now))
+        if t is None or list(x.shape) != t["shape"]:
+            return x
+        placements = self.plan._layouts.stored(self._name(self.now))
+        if placements == x.placements:
+            return x
+        if any(isinstance(p, Partial) for p in placements):
+            return x  # what DTensor left partial is reduced by who reads it
+        return x.redistribute(placements=placements)
+
+
+# ---- bytes ------------------------------------------------------------------
+
+class CountBytes(torch.utils._python_dispatch.TorchDispatchMode):
+    """Counts the bytes that this process receives from others in the functional
+    collectives that run inside of it, with the formulas of a plan's
+    communication_bytes: of n processes an all-gather brings (n - 1)/n of its
+    result, a reduce-scatter (n - 1) times it, an all-reduce both of these, an
+    all-to-all (n - 1)/n of its result.
+
+    .bytes by collective, .by_node by the exported graph's node whose forward
+    pass they are in (None: the backward pass, or no ParallelModule), .total of
+    all."""
+
+    def __init__(self):
+        super().__init__()
+        self.bytes = {}
+        self.by_node = {}
+        self.node = None  # that runs now
+
+    @property
+    def total(self):
+        return sum(self.bytes.values())
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        # DTensors take themselves apart first.
+        if any(issubclass(t, DTensor) for t in types):
+            return NotImplemented
+        result = func(*args, **(kwargs or {}))
+        name = func._schema.name
+        if name.startswith("_c10d_functional::"):
+            self._count(name.split("::")[1], args, result)
+        return result
+
+    def _count(self, name, args, result):
+        part = _RECEIVED.get(name)
+        if not part:
+            return
+        group = torch.distributed.distributed_c10d._resolve_process_group(
+            args[-1])
+        m = result.numel() * result.element_size()
+        received = part(m, group.size())
+        self.bytes[name] = self.bytes.get(name, 0) + received
+        self.by_node[self.node] = self.by_node.get(self.node, 0) + received
+
+
+# Of the bytes of a result, by the processes of the group.
+_RECEIVED = {
+    "all_gather_into_tensor": lambda m, n: m * (n - 1) / n,
+    "reduce_scatter_tensor": lambda m, n: m * (n - 1),
+    "all_reduce": lambda m, n: 2 * m * (n - 1) / n,
+    "all_to_all_single": lambda m, n: m * (n - 1) / n,
+    "broadcast": lambda m, n: m,
+}
+
+
+def _counters():
+    modes = torch.utils._python_dispatch._get_current_dispatch_mode_stack()
+    return [mode for mode in modes if isinstance(mode, CountBytes)]

@@ -1,0 +1,336 @@
+# Tests: libtdl
+"""Plans of PyTorch modules, run on DTensors by processes with gloo: each step's
+loss and the weights at the end are those of the module on one process; with data
+parallelism the bytes are the plan's; weights go to tdlrun and back unchanged.
+
+	parallel.py [--all] [NAME...]
+
+Without --all, or CHECK_ALL=yes, networks, planners and numbers of processes take
+turns.
+"""
+import argparse
+import itertools
+import logging
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import warnings
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import ALL, TDLC, TDLRUN, expect, finish, run  # noqa: E402
+from programs import sample  # noqa: E402
+
+BUILD = os.path.dirname(os.path.abspath(TDLC))
+sys.path.insert(0, os.path.join(BUILD, "python"))
+if os.environ.get("SANITIZE") == "yes":
+    print("SKIP: a library with sanitizers is not loaded by Python")
+    sys.exit(77)
+logging.disable(logging.WARNING)
+warnings.filterwarnings("ignore")
+try:
+    import numpy as np
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+
+    import tdl
+    import tdl.torch as tdl_torch
+except ImportError as e:
+    print(f"SKIP: {e} (tests/requirements-python.txt, requirements-torch.txt)")
+    sys.exit(77)
+
+STEPS = 20 if ALL else 3
+TOLERANCE = 2e-5  # of a loss, relative
+WEIGHT_TOLERANCE = 1e-4  # of the norm of the change of a weight
+RATE = 0.05
+
+
+# ---- networks ---------------------------------------------------------------
+
+class Mlp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(24, 32), nn.ReLU(),
+                                  nn.LayerNorm(32), nn.Linear(32, 8))
+
+    def forward(self, x, label):
+        return F.cross_entropy(self.body(x), label)
+
+    @staticmethod
+    def inputs():
+        return torch.randn(16, 24), torch.randint(0, 8, (16,))
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.before, self.behind = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        batch, tokens, width = x.shape
+        q, k, v = (y.view(batch, tokens, self.heads, -1).transpose(1, 2)
+                   for y in self.qkv(self.before(x)).chunk(3, dim=-1))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(batch, tokens, width))
+        return x + self.down(F.gelu(self.up(self.behind(x))))
+
+
+class Gpt(nn.Module):
+    """With a tied head."""
+
+    def __init__(self, words=48, tokens=8, width=16, depth=2):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.places = nn.Parameter(torch.randn(tokens, width) * 0.1)
+        self.blocks = nn.Sequential(*(Block(width, 4) for _ in range(depth)))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, words, bias=False)
+        self.head.weight = self.words.weight
+
+    def forward(self, ids, label):
+        x = self.norm(self.blocks(self.words(ids) + self.places))
+        return F.cross_entropy(self.head(x).flatten(0, 1), label.flatten())
+
+    @staticmethod
+    def inputs():
+        return torch.randint(0, 48, (8, 8)), torch.randint(0, 48, (8, 8))
+
+
+class Cnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(3, 8, 3, padding=1), *self.norms(), nn.ReLU(),
+            nn.Conv2d(8, 16, 3, padding=1, stride=2), nn.SiLU(),
+            nn.AvgPool2d(2), nn.Flatten(1), nn.Linear(16 * 4, 8))
+
+    @staticmethod
+    def norms():
+        return []
+
+    def forward(self, x, label):
+        return F.cross_entropy(self.body(x), label)
+
+    @staticmethod
+    def inputs():
+        return torch.randn(8, 3, 8, 8), torch.randint(0, 8, (8,))
+
+
+class Grouped(Cnn):
+    """With an operator that has to be gathered."""
+
+    @staticmethod
+    def norms():
+        return [nn.GroupNorm(2, 8)]
+
+
+def hugging_face(name):
+    """A network of transformers, small, that returns its loss."""
+    import transformers as t
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            if name == "hf-gpt2":
+                self.net = t.GPT2LMHeadModel(t.GPT2Config(
+                    vocab_size=96, n_positions=16, n_embd=32, n_layer=2,
+                    n_head=4, resid_pdrop=0, embd_pdrop=0, attn_pdrop=0,
+                    use_cache=False))
+            else:
+                self.net = t.ViTForImageClassification(t.ViTConfig(
+                    hidden_size=32, num_hidden_layers=2, image_size=16,
+                    num_attention_heads=4, intermediate_size=64, patch_size=4,
+                    num_labels=8, hidden_dropout_prob=0,
+                    attention_probs_dropout_prob=0))
+
+        def forward(self, x, label):
+            logits = self.net(x).logits
+            return F.cross_entropy(logits.reshape(-1, logits.shape[-1]),
+                                   label.flatten())
+
+        @staticmethod
+        def inputs():
+            if name == "hf-gpt2":
+                return (torch.randint(0, 96, (8, 16)),
+                        torch.randint(0, 96, (8, 16)))
+            return torch.randn(8, 3, 16, 16), torch.randint(0, 8, (8,))
+    return Net()
+
+
+NETS = {"mlp": Mlp, "gpt": Gpt, "cnn": Cnn, "grouped": Grouped}
+if ALL:
+    NETS.update({name: lambda name=name: hugging_face(name)
+                 for name in ("hf-gpt2", "hf-vit")})
+PLANNERS = "tofu", "data-parallel", "auto"
+PROCESSES = (2, 4, 8) if ALL else (2, 4)
+
+
+def network(name):
+    torch.manual_seed(7)
+    module = NETS[name]()
+    return module, module.inputs()
+
+
+# ---- a process --------------------------------------------------------------
+
+def worker(rank, count, port, folder, name):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
+                      RANK=str(rank), WORLD_SIZE=str(count),
+                      GLOO_SOCKET_IFNAME="lo")
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=count)
+    module, inputs = network(name)
+    plan = tdl_torch.load(os.path.join(folder, "plan"))
+    parallel = plan.to_dtensor(module, plan.device_mesh())
+    optimizer = torch.optim.SGD(parallel.parameters(), lr=RATE)
+    losses = []
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        with tdl_torch.CountBytes() as counted:
+            loss = parallel(*inputs)
+            loss.backward()
+        optimizer.step()
+        losses.append(loss.full_tensor().item())
+    received = torch.tensor([float(counted.total)])
+    torch.distributed.all_reduce(received)
+    weights = {n: p.full_tensor().detach()
+               for n, p in parallel.named_parameters()}
+    if rank == 0:
+        torch.save({"losses": losses, "received": received.item(),
+                    "weights": weights, "gathered": parallel.gathered},
+                   os.path.join(folder, "result"))
+    torch.distributed.destroy_process_group()
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return str(s.getsockname()[1])
+
+
+def run_workers(count, folder, name):
+    port = free_port()
+    all_of_them = [
+        subprocess.Popen([sys.executable, __file__, "--worker", str(rank),
+                          str(count), port, folder, name],
+                         stderr=subprocess.PIPE, text=True)
+        for rank in range(count)]
+    faults = [p.communicate(timeout=600)[1] for p in all_of_them]
+    for p, text in zip(all_of_them, faults):
+        assert p.returncode == 0, text[-3000:]
+    return torch.load(os.path.join(folder, "result"))
+
+
+# ---- checks -----------------------------------------------------------------
+
+def alone(name):
+    """The losses and weights of the module itself."""
+    module, inputs = network(name)
+    optimizer = torch.optim.SGD(module.parameters(), lr=RATE)
+    losses = []
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss = module(*inputs)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, dict(module.named_parameters())
+
+
+def check(name, count, planner, folder):
+    what = f"{name}, {count} processes, {planner}"
+    module, inputs = network(name)
+    begin = {n: p.detach().clone() for n, p in module.named_parameters()}
+    plan = tdl.plan(module, inputs, count, train=True, algorithm=planner)
+    plan.save(os.path.join(folder, "plan"))
+    result = run_workers(count, folder, name)
+    losses, weights = alone(name)
+    worst = max(abs(a - b) / abs(b) for a, b in zip(result["losses"], losses))
+    expect(f"{what}: losses differ by {worst:.1e}", worst < TOLERANCE)
+    expect(f"{what}: the loss falls", losses[-1] < losses[0])
+    for n, w in weights.items():
+        change = (w - begin[n]).norm()
+        error = (result["weights"][n] - w).norm()
+        expect(f"{what}: {n} differs by {error:.1e} of {change:.1e}",
+               error <= WEIGHT_TOLERANCE * change + 1e-7 * w.norm())
+    moved, planned = result["received"], plan.report()["communication_bytes"]
+    print(f"{what}: {moved:.0f} bytes, {planned} of the plan; gathered: "
+          f"{sorted(result['gathered'])}", flush=True)
+    expect(f"{what}: gathered are {result['gathered']}",
+           result["gathered"] == ({"group_norm"} if name == "grouped"
+                                  else set()))
+    if planner == "data-parallel" and name != "grouped":
+        expect(f"{what}: bytes {moved} and {planned}",
+               moved == planned)
+    return plan
+
+
+def check_weights(folder):
+    """PyTorch to tdlrun, a step there, and back: the step of PyTorch."""
+    module, inputs = network("mlp")
+    plan = tdl.plan(module, inputs, 2, train=True, optimizer="sgd")
+    file = os.path.join(folder, "step.plan")
+    plan.write(file)
+    for kind in "npz", "safetensors":
+        path = os.path.join(folder, f"weights.{kind}")
+        plan.save_state_dict(module.state_dict(), path)
+        same = plan.state_dict(path)
+        expect(f"{kind}: weights come back unchanged",
+               same.keys() == module.state_dict().keys() and
+               all(torch.equal(same[n], x)
+                   for n, x in module.state_dict().items()))
+    x, label = (t.numpy() for t in inputs)
+    names = [t["name"] for t in plan.plan.tables()["tensors"]
+             if t["role"] == "input"]
+    np.savez(os.path.join(folder, "in.npz"), x=x, label=label,
+             **({"lr": np.float64(RATE)} if "lr" in names else {}))
+    run(TDLRUN, file, "--parameters", os.path.join(folder, "weights.npz"),
+        "--inputs", os.path.join(folder, "in.npz"), "--outputs",
+        os.path.join(folder, "out.npz"))
+    after = plan.state_dict(os.path.join(folder, "out.npz"))
+    optimizer = torch.optim.SGD(module.parameters(), lr=RATE)
+    module(*inputs).backward()
+    optimizer.step()
+    for n, w in module.state_dict().items():
+        expect(f"{n} after a step of tdlrun",
+               torch.allclose(after[n], w, rtol=1e-5, atol=1e-6))
+    module.load_state_dict(after)
+    mesh_error = None
+    try:
+        plan.to_dtensor(module, type("Mesh", (), {"mesh": torch.zeros(3, 1)}))
+    except ValueError as e:
+        mesh_error = str(e)
+    expect("a mesh of another shape is refused",
+           mesh_error and "device_mesh" in mesh_error)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("names", nargs="*")
+    p.add_argument("--all", action="store_true", default=ALL)
+    a = p.parse_args()
+    cases = list(itertools.product(a.names or NETS, PROCESSES, PLANNERS))
+    if not a.all:
+        # Each network, planner and number of processes.
+        turns = [(name, PROCESSES[i % 2], PLANNERS[(i + 1) % 3])
+                 for i, name in enumerate(a.names or NETS)]
+        cases = sample(turns)
+    for name, count, planner in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            check(name, count, planner, folder)
+    with tempfile.TemporaryDirectory() as folder:
+        check_weights(folder)
+    finish()
+
+
+if sys.argv[1:2] == ["--worker"]:
+    worker(int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
+else:
+    main()
