@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/planners/levels.h"
 #include "compiler/portfolio/one_planner.h"
 #include "compiler/portfolio/price_sweep.h"
 
@@ -74,8 +75,8 @@ static bool found_by(const plan_candidates *all, const char *algorithm,
 
 /* Adds the plans of all variants of the i-th planner that are not there; of the
  * plain one for many prices if `sweep' is set and it takes prices. */
-static bool add_planner(const plan_request *how, int i, bool sweep,
-			plan_candidates *all)
+static bool add_variants(const plan_request *how, int i, bool sweep,
+			 plan_candidates *all)
 {
 	plan_request one = *how;
 	const char *name = search_algorithm(i, NULL);
@@ -88,6 +89,22 @@ static bool add_planner(const plan_request *how, int i, bool sweep,
 			return false;
 	}
 	return true;
+}
+
+/* The same; variants have their tables in common. */
+static bool add_planner(const plan_request *how, int i, bool sweep,
+			plan_candidates *all)
+{
+	plan_request one = *how;
+	search_request q;
+	bool tabled = planner_at(i)->tabled;
+	if (tabled && !plan_search_request(how, &q))
+		return false;
+	arena *tmp = arena_new();
+	one.tables = tabled ? level_tables_new(tmp, &q) : NULL;
+	bool ok = add_variants(&one, i, sweep, all);
+	arena_free(tmp);
+	return ok;
 }
 
 bool plan_gather(const plan_request *how, bool sweep, plan_candidates *all)

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/planners/levels.h"
+#include "compiler/cost/time_model.h"
 #include "compiler/portfolio/one_planner.h"
 #include "plan/peak.h"
 
@@ -269,14 +269,9 @@ bool plan_sweep(const plan_request *how, const char *algorithm,
 		    .nodes = ARENA_ARRAY(tmp, double, g->nnodes),
 		    .tensor_at = ARENA_ARRAY(tmp, double, g->ntensors),
 		    .node_at = ARENA_ARRAY(tmp, double, g->nnodes) };
-	search_request q;
-	const planner *by = planner_find(algorithm);
 	s.how.algorithm = algorithm;
 	find_depths(&s);
-	bool ok = plan_search_request(how, &q);
-	if (ok && by && by->tabled)
-		s.how.tables = level_tables_new(tmp, &q);
-	ok = ok && try_prices(&s);
+	bool ok = try_prices(&s);
 	arena_free(tmp);
 	return ok;
 }
