@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/lower/stage_ties.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
 
@@ -100,7 +101,7 @@ static bool plan_one_stage(const plan_request *how, const stage_homes *h, int s,
 		       const pipeline_cut *cut, const char *inside,
 		       pipeline_result *r)
 {
-	int *tensors = ARENA_ARRAY(how->arena, int, how->graph->ntensors);
+	int *tensors = ARENA_ARRAY(how->arena, int, h->g->ntensors);
 	graph *g = stage_graph(how->arena, h, s, tensors);
 	pipeline_stage *x = &r->stages[s];
 	const pipeline_stage *same = equal_stage(r, s, g, cut->devices[s]);
@@ -214,7 +215,8 @@ bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
 		r->refused = pipeline_refused(a, &order);
 	if (r->refused)
 		return true;
-	*h = stage_homes_of(a, l->g, d);
+	stage_division *tied = ARENA_NEW(a, stage_division);
+	*h = stage_homes_of(a, stage_ties(a, l->g, d, tied), tied);
 	r->stages = ARENA_ARRAY(a, pipeline_stage, cut->nstages);
 	for (int s = 0; s < cut->nstages && !r->refused; s++)
 		if (!plan_one_stage(how, h, s, cut, inside, r))
