@@ -80,6 +80,56 @@ staged 94 1f1b
 	unset TDL_CUDA_GRAPH
 }
 
+# ---- networks ----------------------------------------------------------------
+
+plan mlp 4 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=6 --train \
+	--optimizer adamw --stages 2 --micro-batches 4
+networks=mlp-4
+if [ "${CHECK_ALL:-}" = yes ]; then
+	plan gpt2 4 gpt2 -D layers=2 -D heads=2 -D width=16 -D tokens=9 \
+		-D batch=4 -D vocabulary=50 --train --optimizer adamw \
+		--stages 2 --micro-batches 2 --schedule gpipe
+	networks="$networks gpt2-4"
+fi
+for name in $networks; do
+	expect 0 "$TDLRUN" "$tmp/$name.plan" --steps 3 --outputs "$tmp/cpu.npz"
+	export FAKE_CUDA_DEVICES=4
+	expect 0 cuda "$tmp/$name.plan" --steps 3 --outputs "$tmp/cuda.npz" \
+		--verify
+	unset FAKE_CUDA_DEVICES
+	verified
+	expect 0 near "$tmp/cuda.npz" "$tmp/cpu.npz"
+	expect 0 ranks 4 "$tmp/$name.plan" --steps 3 --verify \
+		--outputs "$tmp/cuda.npz"
+	verified
+	expect 0 near "$tmp/cuda.npz" "$tmp/cpu.npz"
+done
+
+# Training goes on from checkpoints of one stage, and of several.
+plan single 2 mlp -D batch=8 -D inputs=6 -D width=10 -D depth=6 --train \
+	--optimizer adamw --micro-batches 4
+expect 0 "${PYTHON:-python3}" - "$tmp/data.npz" <<'END'
+import sys
+import numpy as np
+rng = np.random.default_rng(1)
+np.savez(sys.argv[1], x=rng.standard_normal((24, 6), dtype=np.float32),
+         label=rng.integers(0, 10, 24))
+END
+train="--data $tmp/data.npz --shuffle --seed 5 --checkpoint-every 2"
+# shellcheck disable=SC2086 # words
+{
+	expect 0 "$TDLRUN" "$tmp/single-2.plan" $train --epochs 2 \
+		--checkpoint "$tmp/a"
+	expect 0 "$TDLRUN" "$tmp/single-2.plan" $train --epochs 1 \
+		--checkpoint "$tmp/b"
+	rm "$tmp/b/step-3.npz"
+	expect 0 ranks 4 "$tmp/mlp-4.plan" $train --epochs 2 --steps 4 \
+		--checkpoint "$tmp/b" --resume
+	expect 0 cuda "$tmp/mlp-4.plan" $train --epochs 2 \
+		--checkpoint "$tmp/b" --resume
+}
+expect 0 near "$tmp/b/step-6.npz" "$tmp/a/step-6.npz"
+
 # ---- messages wait for no collective -----------------------------------------
 
 # Links have streams of their own, which go first.
