@@ -87,15 +87,22 @@ static const topology *machine_of(api_call *c, const question *q,
 	return plan_topology(&c->job, q->name, mesh_workers(&p->mesh));
 }
 
-/* A plan of several stages on a machine; NULL with errors added. */
+/* A plan of several stages on a machine, which is known or has a name; NULL with
+ * errors added. */
+static const stages_view *stages_on(api_call *c, tdl_plan *of,
+				    const topology *t, const char *machine)
+{
+	const plan_pipeline *p = api_read_stages(c, of);
+	if (p && !t)
+		t = stages_machine(&c->job, machine,
+				   pipeline_first(p, p->nstages));
+	return p && t ? stages_view_of(&c->job, p, t, of->path) : NULL;
+}
+
 static const stages_view *stages_of(api_call *c, tdl_plan *of,
 				    const char *machine)
 {
-	const plan_pipeline *p = api_read_stages(c, of);
-	const topology *t = !p ? NULL :
-		stages_machine(&c->job, machine,
-			       pipeline_first(p, p->nstages));
-	return t ? stages_view_of(&c->job, p, t, of->path) : NULL;
+	return stages_on(c, of, NULL, machine);
 }
 
 static void lay_out_stages(api_call *c, question *q)
@@ -152,7 +159,8 @@ static json_t *facts_of(api_call *c, const question *q)
 {
 	const plan_result *r = q->of->found;
 	if (api_has_stages(q->of)) {
-		const stages_view *v = stages_of(c, q->of, q->name);
+		const topology *known = r && !q->name ? q->of->machine : NULL;
+		const stages_view *v = stages_on(c, q->of, known, q->name);
 		return v ? report_stages_json(v) : NULL;
 	}
 	const plan *p = r ? r->plan : q->of->plan;

@@ -38,3 +38,7 @@ tdlc explain --plan "$tmp/a.plan" --tensor w1.grad --json | grep -A9 '"stages"'
 status tdlc explain --plan "$tmp/a.plan" --tensor none
 tdlc report "$tmp/a.plan" -o "$tmp/a.html" --json | grep -c '"report"'
 grep -c 'id="stages-view"' "$tmp/a.html"
+# With the plan, for the machine of the search.
+# shellcheck disable=SC2086
+tdlc plan $model -k 4 --stages 2 --micro-batches 4 --topology 2x8xh100 --report "$tmp/b.html" >/dev/null
+grep -o '"predicted_for":"[^"]*"' "$tmp/b.html" | sort -u
