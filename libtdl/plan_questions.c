@@ -87,8 +87,8 @@ static const topology *machine_of(api_call *c, const question *q,
 	return plan_topology(&c->job, q->name, mesh_workers(&p->mesh));
 }
 
-/* A plan of several stages on a machine, which is known or has a name; NULL with
- * errors added. */
+/* A plan of several stages on a machine, which is known or has a name; NULL
+ * with errors added. */
 static const stages_view *stages_on(api_call *c, tdl_plan *of,
 				    const topology *t, const char *machine)
 {
@@ -108,15 +108,13 @@ static const stages_view *stages_of(api_call *c, tdl_plan *of,
 static void lay_out_stages(api_call *c, question *q)
 {
 	text_stream s;
-	const stages_view *v = NULL;
-	if (c->context->style & TDL_DOT)
-		api_fail(c, TDL_USAGE, "%s has several stages: graphviz draws "
-			 "plans of one", q->of->path);
-	else
-		v = stages_of(c, q->of, q->name);
+	const stages_view *v = stages_of(c, q->of, q->name);
 	if (!v)
 		return;
-	if (api_as_text(c)) {
+	if (c->context->style & TDL_DOT) {
+		stages_show_dot(text_stream_open(&s), v);
+		q->answer = api_printed(c, &s);
+	} else if (api_as_text(c)) {
 		stages_show_text(text_stream_open(&s), v);
 		q->answer = api_printed(c, &s);
 	} else {

@@ -228,12 +228,13 @@ static void draw_tensors(FILE *to, const drawing *x)
 		int t = g->members[0];
 		plan_role role = x->p->tensors[t].role;
 		const char *cut = cut_text(x, t);
-		if (role == PLAN_INPUT || role == PLAN_STATE)
+		bool received = role == PLAN_RESULT && x->producer[t] < 0;
+		if (role == PLAN_INPUT || role == PLAN_STATE || received)
 			dot_vertex(to, "t", i, arena_printf(
 				x->arena, "%s%s%s", group_text(x->arena, g),
 				*cut ? "\n" : "", cut), role == PLAN_STATE ?
 				   "shape=ellipse, style=dashed"
-				   : "shape=ellipse");
+				   : received ? "shape=cds" : "shape=ellipse");
 	}
 }
 

@@ -9,6 +9,7 @@ tdlc plan $model -k 2 --stages 2 --micro-batches 4 --schedule zb -o "$tmp/zb.pla
 tdlc plan $model -k 2 --micro-batches 4 -o "$tmp/one.plan" >/dev/null
 tdlc show "$tmp/a.plan"
 tdlc show "$tmp/a.plan" --json | grep -A12 '"order"'
+tdlc show "$tmp/a.plan" --dot | grep -E 'graph|cds|penwidth'
 tdlc show "$tmp/zb.plan" --diagram -
 tdlc show "$tmp/zb.plan" --diagram "$tmp/zb.svg" && head -c 60 "$tmp/zb.svg" && echo
 tdlc simulate "$tmp/a.plan" --topology 2x8xh100
@@ -28,7 +29,6 @@ echo '{"format": "tdl-topology", "version": 1, "name": "small",
 status tdlc simulate "$tmp/a.plan" --topology "$tmp/small.json"
 status tdlc show "$tmp/a.plan" --topology "$tmp/small.json"
 status tdlc show micro_batches.tdl --diagram -
-status tdlc show "$tmp/a.plan" --dot
 status tdlc show "$tmp/a.plan" --json --diagram -
 # Two plans beside each other; where a tensor is.
 tdlc diff "$tmp/a.plan" "$tmp/zb.plan" | head -n 20
