@@ -62,6 +62,14 @@ plans 5 waits --stages 3 --micro-batches 4 -D batch=8 -D inputs=12 \
 same waits --steps 3 --verify
 prints ' verified '
 
+# The first stage is ahead, and sends again what is not taken yet: one outbox
+# has one message at a time.
+expect 0 "$TDLC" plan "$root/examples/models/mlp.tdl" -k 2 --stages 2 \
+	--micro-batches 8 -D batch=64 -D inputs=12 -D width=300 -D depth=4 \
+	-o "$tmp/ahead.plan"
+k=2
+same ahead --steps 2
+
 # ---- training ----------------------------------------------------------------
 
 "${PYTHON:-python3}" - "$tmp/data.npz" <<'END' || skip 'no numpy for the rest'
