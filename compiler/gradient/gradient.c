@@ -101,6 +101,7 @@ static ast_expr *make_lambda(grad_op *g, const ast_var *vars, int n,
 			     ast_expr *body, bool result)
 {
 	ast_var *shown = ARENA_COPY(g->t.a, vars, n);
+	body = grad_divided_by_none(g, body); /* may leave reads out */
 	for (int i = 0; i < n; i++) {
 		ast_expr *size = shown[i].pack
 					 ? NULL
