@@ -89,7 +89,7 @@ usage_error "$TDLC" explain twice "$tmp/good.tdl" --shape x=2 --shape x=3
 says "--shape x is given twice"
 usage_error "$TDLC" plan "$tmp/none.onnx" -k 2 --algorithm nope
 expect 0 "$TDLC" plan --help
-prints 'ilp, auto$'
+prints 'ilp, auto;'
 usage_error "$TDLC" plan "$tmp/none.onnx" "$tmp/none.onnx" -k 2
 usage_error "$TDLC" compile "$tmp/good.tdl" --emit=nope -o -
 
