@@ -87,7 +87,7 @@ static void set_stage(device_search *x, int s)
 	const plan *p = &x->r->plan->stages[s];
 	search_result *by = ARENA_NEW(x->how->arena, search_result);
 	by->algorithm = x->how->algorithm;
-	to->devices = 1;
+	to->way = (pipeline_way){ 1, 1, x->how->algorithm, { 0 } };
 	to->nlayers = to->graph->nnodes;
 	to->first_node = to->graph->nodes[0].name;
 	to->last_node = to->graph->nodes[to->nlayers - 1].name;

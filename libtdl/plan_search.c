@@ -165,12 +165,13 @@ bool plan_options_agree(job *d, plan_options *o)
 	return false;
 }
 
-bool plan_request_of(job *d, const graph *g, const plan_options *o,
+bool plan_request_of(job *d, const graph *g, plan_options *o,
 		     plan_request *how)
 {
 	*how = o->request;
 	how->arena = d->arena;
 	how->sink = d->sink;
+	o->model = g;
 	how->graph = g = divided_in_time(d, g, o);
 	if (!g)
 		return false;

@@ -4,8 +4,7 @@
 
 #include "compiler/graph/turns.h"
 #include "compiler/lower/lower.h"
-#include "compiler/lower/pipeline.h"
-#include "compiler/portfolio/request.h"
+#include "compiler/portfolio/pipeline_search.h"
 #include "libtdl/plan_input.h"
 #include "libtdl/plan_strict.h"
 
@@ -26,10 +25,10 @@ typedef struct plan_options {
 	batch_dim *batch; /* these as they were read */
 	const char *bucket; /* NULL, a size or "auto" */
 	const char *stages; /* NULL: one; a number or "auto" */
-	int nstages;	    /* the number; 0 for "auto" */
+	const char *replicas; /* the same */
 	const char *pipeline_schedule, *inside; /* NULL: the default */
-	pipeline_schedule order;
-	int chunks; /* of each stage */
+	pipeline_aims aims;
+	const graph *model; /* in no turns, of plan_request_of() */
 } plan_options;
 
 #define PLAN_OPTIONS_NONE { .objective = -1, .strict.replicated = -1, }
@@ -37,14 +36,18 @@ typedef struct plan_options {
 #define PLAN_OPTIONS_STAGES(o)                                               \
 	{ CLI_TEXT, 0, "stages", "P",                                        \
 	  "divide the layers into P stages of a pipeline, each on devices "  \
-	  "of its own; needs --micro-batches", &(o)->stages },               \
+	  "of its own; auto: the best P; needs --micro-batches",             \
+	  &(o)->stages },                                                    \
+	{ CLI_TEXT, 0, "replicas", "D",                                      \
+	  "let D parts of a stage's devices have a part of the samples "     \
+	  "each (default: auto, the best D)", &(o)->replicas },              \
 	{ CLI_TEXT, 0, "schedule", "S",                                      \
 	  "the order of passes in the stages: 1f1b (default), gpipe, zb, "   \
-	  "interleaved:V",                                                   \
+	  "interleaved:V, auto",                                             \
 	  &(o)->pipeline_schedule },                                         \
 	{ CLI_TEXT, 0, "inside", "A",                                        \
-	  "plan the layouts in each stage with the algorithm A "             \
-	  "(default: tofu)", &(o)->inside }
+	  "plan the layouts in each replica of a stage with the algorithm "  \
+	  "A (default: the best of some)", &(o)->inside }
 
 extern const char *const plan_objectives[]; /* "time", .. */
 
@@ -101,7 +104,7 @@ bool plan_options_agree(job *d, plan_options *o);
 
 /* The request that the options make for a graph.  False when errors were
  * added. */
-bool plan_request_of(job *d, const graph *g, const plan_options *o,
+bool plan_request_of(job *d, const graph *g, plan_options *o,
 		     plan_request *how);
 
 /* The options of a division into so many turns. */

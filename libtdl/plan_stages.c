@@ -12,34 +12,46 @@
 
 /* ---- options ----------------------------------------------------------- */
 
-/* Whether an option that goes with stages alone is given. */
+/* An option that goes with stages alone; NULL. */
 static const char *without_stages(const plan_options *o)
 {
-	return o->pipeline_schedule ? "schedule" : o->inside ? "inside" : NULL;
+	return o->pipeline_schedule ? "schedule" :
+	       o->inside	    ? "inside" :
+	       o->replicas	    ? "replicas" :
+				      NULL;
 }
 
 static bool read_schedule(job *d, plan_options *o)
 {
-	if (place_schedule(o->pipeline_schedule, &o->order, &o->chunks))
+	pipeline_aims *to = &o->aims;
+	const char *text = o->pipeline_schedule;
+	to->any_schedule = text && !strcmp(text, PLAN_AUTO);
+	to->kind = SCHEDULE_1F1B;
+	to->chunks = 1;
+	if (to->any_schedule || place_schedule(text, &to->kind, &to->chunks))
 		return true;
 	cli_usage(&d->program, "%s takes one of 1f1b, gpipe, zb, "
-		  "interleaved:V with V from 1 to %d, not '%s'",
-		  job_option(d, "schedule"), PLACE_MAX_CHUNKS,
-		  o->pipeline_schedule);
+		  "interleaved:V with V from 1 to %d, " PLAN_AUTO ", not '%s'",
+		  job_option(d, "schedule"), PLACE_MAX_CHUNKS, text);
 	return false;
 }
 
-static bool read_number(job *d, plan_options *o)
+/* A number, or "auto", which is 0, as NULL is. */
+static bool read_number(job *d, const char *option, const char *text,
+			int most, int *to)
 {
-	char *end;
-	long n = strtol(o->stages, &end, 10);
-	if (end == o->stages || *end || n < 1 || n > PLAN_MAX_STAGES) {
-		cli_usage(&d->program, "%s takes a number from 1 to %d, not "
-			  "'%s'", job_option(d, "stages"), PLAN_MAX_STAGES,
-			  o->stages);
+	char *end = NULL;
+	*to = 0;
+	if (!text || !strcmp(text, PLAN_AUTO))
+		return true;
+	long n = strtol(text, &end, 10);
+	if (end == text || *end || n < 1 || n > most) {
+		cli_usage(&d->program, "%s takes a number from 1 to %d, or '"
+			  PLAN_AUTO "', not '%s'", job_option(d, option),
+			  most, text);
 		return false;
 	}
-	o->nstages = (int)n;
+	*to = (int)n;
 	return true;
 }
 
@@ -58,8 +70,7 @@ bool plan_stages_agree(job *d, plan_options *o)
 	const char *name = job_option(d, "stages");
 	if (!o->stages && !alone)
 		return true;
-	if (!o->inside)
-		o->inside = "tofu";
+	o->aims.inside = o->inside;
 	if (!o->stages)
 		cli_usage(&d->program, "%s goes with %s", job_option(d, alone),
 			  name);
@@ -70,8 +81,12 @@ bool plan_stages_agree(job *d, plan_options *o)
 		cli_usage(&d->program, "%s does not go with %s", name,
 			  job_option(d, beside));
 	else
-		return read_number(d, o) && read_schedule(d, o) &&
-		       plan_is_algorithm(d, o->inside);
+		return read_number(d, "stages", o->stages, PLAN_MAX_STAGES,
+				   &o->aims.nstages) &&
+		       read_number(d, "replicas", o->replicas,
+				   MESH_MAX_WORKERS, &o->aims.replicas) &&
+		       read_schedule(d, o) &&
+		       (!o->inside || plan_is_algorithm(d, o->inside));
 	return false;
 }
 
@@ -81,54 +96,31 @@ typedef struct stages_search {
 	job *job;
 	const plan_request *how;
 	const plan_options *options;
-	const pipeline_layers *layers; /* of .. */
-	plan_request one;	       /* .. the graph in so many turns */
+	const graph *best; /* the graph in the best number of turns */
 } stages_search;
 
-/* Whether there is a plan, within the limit. */
-static bool fits(const stages_search *x, const pipeline_result *r)
+/* Makes *r of a graph in turns.  False when errors were added. */
+static bool try_stages(const stages_search *x, const graph *g,
+		       const pipeline_aims *aims, pipeline_result *r)
 {
-	return !r->refused && (x->how->memory == 0 ||
-			       r->peak_bytes <= x->how->memory);
-}
-
-/* Makes *r of a graph in turns, with stages of as many layers as take equally
- * long.  False when errors were added. */
-static bool try_stages(stages_search *x, const graph *g, int nstages,
-		       pipeline_schedule kind, int chunks, pipeline_result *r)
-{
-	if (!x->layers || x->layers->g != g)
-		x->layers = pipeline_layers_new(x->job->arena, g,
-						x->how->topology);
-	x->one = *x->how;
-	x->one.graph = g;
-	return pipeline_balanced(&x->one, x->layers, nstages, kind, chunks,
-				 x->options->inside, r);
-}
-
-/* Whether x is better than y, which is not refused. */
-static bool is_better(const stages_search *s, const pipeline_result *x,
-		      const pipeline_result *y)
-{
-	if (x->refused || fits(s, x) != fits(s, y))
-		return fits(s, x);
-	return fits(s, x) ? x->seconds < y->seconds
-			  : x->peak_bytes < y->peak_bytes;
+	plan_request one = *x->how;
+	one.graph = g;
+	return pipeline_search(&one, aims, r);
 }
 
 /* Adds a number of micro-batches that was tried; the best becomes *best. */
-static void take(stages_search *x, int turns, const pipeline_result *r,
+static void take(stages_search *x, const graph *g, const pipeline_result *r,
 		 pipeline_result *best, plan_result *to)
 {
-	if (!r->refused)
+	if (r->plan)
 		vec_push(x->job->arena, &to->tried,
-			 ((plan_try){ turns, r->seconds,
+			 ((plan_try){ g->turns->turns, r->seconds,
 				      r->plan->communication_bytes,
 				      r->peak_bytes }));
-	if ((best->refused || !best->plan) && (!r->refused || !best->refused))
-		*best = *r;
-	else if (best->plan && is_better(x, r, best))
-		*best = *r;
+	if (x->best && !pipeline_is_better(x->how, r, best))
+		return;
+	*best = *r;
+	x->best = g;
 }
 
 /* All divisors of the batch.  False when errors were added. */
@@ -149,60 +141,62 @@ static bool try_all_turns(stages_search *x, const graph *g,
 			diag_forgive(d->sink, before);
 			break;
 		}
-		if (!one || !try_stages(x, one, x->options->nstages,
-					x->options->order, x->options->chunks,
-					&r))
+		if (!one || !try_stages(x, one, &x->options->aims, &r))
 			return false;
-		take(x, t.turns, &r, best, to);
+		take(x, one, &r, best, to);
 	}
 	return n > 0;
 }
 
 /* ---- where nothing fits ------------------------------------------------ */
 
-static void say_if_fits(stages_search *x, const graph *g, int nstages,
-			pipeline_schedule kind, const char *what)
+static void say_if_fits(const stages_search *x, const graph *g,
+			const pipeline_aims *aims, const char *what)
 {
 	pipeline_result r;
 	int before = diag_errors(x->job->sink);
-	if (!try_stages(x, g, nstages, kind, 1, &r))
+	if (!try_stages(x, g, aims, &r))
 		diag_forgive(x->job->sink, before);
-	else if (fits(x, &r))
+	else if (pipeline_fits(x->how, &r))
 		cli_failed(&x->job->program, "%s: a device needs %s", what,
 			   plan_bytes_text(x->job->arena, r.peak_bytes));
 }
 
-/* The changes of options that would fit, each by itself. */
-static void say_remedies(stages_search *x, const graph *g)
+/* The changes of options that would fit, each by itself; one is in the turns of
+ * the plan that does not. */
+static void say_remedies(const stages_search *x, const graph *g,
+			 const graph *one)
 {
 	const plan_options *o = x->options;
 	const job *d = x->job;
 	arena *a = d->arena;
-	const graph *one = x->one.graph;
-	turns_options t = plan_turns_options(o, 2 * (int)o->turns);
+	pipeline_aims other = o->aims;
+	turns_options t = plan_turns_options(o, 2 * one->turns->turns);
 	int before = diag_errors(d->sink);
-	pipeline_schedule kind = o->chunks > 1 ? SCHEDULE_1F1B : o->order;
-	if (o->order != SCHEDULE_1F1B)
-		say_if_fits(x, one, o->nstages, SCHEDULE_1F1B,
+	other.kind = SCHEDULE_1F1B;
+	other.chunks = 1;
+	if (o->aims.kind != SCHEDULE_1F1B && !o->aims.any_schedule)
+		say_if_fits(x, one, &other,
 			    arena_printf(a, "with %s %s",
 					 job_option(d, "schedule"),
 					 schedule_name(SCHEDULE_1F1B)));
-	if (2 * o->nstages <= x->how->k)
-		say_if_fits(x, one, 2 * o->nstages, kind,
+	other.nstages *= 2;
+	if (other.nstages > 0 && other.nstages <= x->how->k)
+		say_if_fits(x, one, &other,
 			    arena_printf(a, "with %s %d",
 					 job_option(d, "stages"),
-					 2 * o->nstages));
+					 other.nstages));
 	const graph *more = !o->any_turns && t.turns <= PLAN_MAX_TURNS ?
 		graph_in_turns(a, g, &t, d->sink) : NULL;
 	diag_forgive(d->sink, before);
 	if (more)
-		say_if_fits(x, more, o->nstages, kind,
+		say_if_fits(x, more, &o->aims,
 			    arena_printf(a, "with %s %d",
 					 job_option(d, "micro-batches"),
 					 t.turns));
 }
 
-static void say_excess(stages_search *x, const graph *g,
+static void say_excess(const stages_search *x, const graph *g,
 		       const pipeline_result *r)
 {
 	int at = 0;
@@ -215,7 +209,7 @@ static void say_excess(stages_search *x, const graph *g,
 		   s->first_node, s->last_node, (long long)r->peak_bytes,
 		   (long long)(r->peak_bytes - x->how->memory),
 		   job_option(x->job, "memory"));
-	say_remedies(x, g);
+	say_remedies(x, g, x->best);
 }
 
 /* ---- all --------------------------------------------------------------- */
@@ -234,19 +228,19 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 	if (o->any_turns) {
 		*made = try_all_turns(&x, g, best, r);
 	} else {
+		x.best = g;
 		r->batch = g->turns->batch;
-		*made = try_stages(&x, g, o->nstages, o->order, o->chunks,
-				   best);
+		*made = try_stages(&x, g, &o->aims, best);
 	}
 	if (!*made)
 		return CLI_OK;
-	if (!best->refused && !fits(&x, best))
-		say_excess(&x, how->graph, best);
-	else if (best->refused)
+	if (!best->plan)
 		cli_failed(&d->program, "%s", best->refused);
-	if (!fits(&x, best))
+	else if (!pipeline_fits(how, best))
+		say_excess(&x, o->model, best);
+	if (!pipeline_fits(how, best))
 		return best->absent ? CLI_MACHINE : CLI_NO_PLAN;
-	r->graph = g->whole ? g->whole : g;
+	r->graph = x.best->whole ? x.best->whole : x.best;
 	r->seconds = best->seconds;
 	return CLI_OK;
 }

@@ -30,10 +30,11 @@ static json_t *axes_json(const mesh *m)
 static json_t *stage_json(const pipeline_stage *s, const plan *p)
 {
 	return json_pack(
-		"{s:i,s:o,s:i,s:s,s:s,s:s,s:I,s:f,s:f,s:f,s:I}", "devices",
-		s->devices, "mesh", axes_json(&p->mesh), "layers", s->nlayers,
+		"{s:i,s:i,s:o,s:i,s:s,s:s,s:s,s:I,s:f,s:f,s:f,s:I}",
+		"devices", s->way.devices, "replicas", s->way.replicas, "mesh",
+		axes_json(&p->mesh), "layers", s->nlayers,
 		"first", s->first_node, "last", s->last_node, "algorithm",
-		s->search->algorithm, "peak_bytes", (json_int_t)p->arena_bytes,
+		s->way.algorithm, "peak_bytes", (json_int_t)p->arena_bytes,
 		"seconds", seconds_of(s), "forward_seconds",
 		s->seconds.pass[PASS_FORWARD], "once_seconds", s->seconds.once,
 		"communication_bytes", (json_int_t)p->communication_bytes);
@@ -119,14 +120,14 @@ static void print_figures(FILE *to, arena *a, const plan_result *r)
 
 static void print_stages(FILE *to, arena *a, const pipeline_result *r)
 {
-	fprintf(to, "\n%6s  %7s  %6s  %12s  %15s  %s\n", "stage", "devices",
-		"layers", "peak", "a micro-batch", "from");
+	fprintf(to, "\n%5s  %7s  %8s  %6s  %8s  %13s  %s\n", "stage", "devices",
+		"replicas", "layers", "peak", "a micro-batch", "from");
 	for (int s = 0; s < r->plan->nstages; s++) {
 		const pipeline_stage *x = &r->stages[s];
-		fprintf(to, "%6d  %7d  %6d  %12s  %s  %s\n", s, x->devices,
-			x->nlayers,
+		fprintf(to, "%5d  %7d  %8d  %6d  %8s  %s  %s\n", s,
+			x->way.devices, x->way.replicas, x->nlayers,
 			plan_bytes_text(a, r->plan->stages[s].arena_bytes),
-			units_right(units_seconds(seconds_of(x)), 15).text,
+			units_right(units_seconds(seconds_of(x)), 13).text,
 			x->first_node);
 	}
 }

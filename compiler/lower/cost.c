@@ -310,6 +310,18 @@ double lower_run(instr_times *x, const plan *p)
 	return run;
 }
 
+double lower_turn(instr_times *x, const plan *p)
+{
+	arena *tmp = arena_new();
+	plan turn = *p;
+	turn.program += p->loop.begin;
+	turn.ninstrs = p->loop.end - p->loop.begin;
+	turn.loop = (plan_loop){ 0 };
+	double run = timeline_least(&turn, all_seconds(tmp, x, &turn));
+	arena_free(tmp);
+	return run;
+}
+
 lower_times lower_time_with(instr_times *x, const plan *p)
 {
 	arena *tmp = arena_new();
@@ -375,6 +387,18 @@ static effort *efforts_of(arena *a, instr_times *x, const plan *p)
 		all[i] = effort_of(x, p, in, seconds);
 	}
 	return all;
+}
+
+void lower_efforts(instr_times *x, const plan *p, double *computing,
+		   double *moving)
+{
+	arena *tmp = arena_new();
+	const effort *all = efforts_of(tmp, x, p);
+	for (int i = 0; i < p->ninstrs; i++) {
+		computing[i] = all[i].computation;
+		moving[i] = all[i].communication;
+	}
+	arena_free(tmp);
 }
 
 lower_passes lower_pass_times(const plan *p, const topology *t)

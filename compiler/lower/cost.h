@@ -59,6 +59,16 @@ void lower_instants(instr_times *x, const plan *p, double *seconds,
 /* The run alone. */
 double lower_seconds(const plan *p, const topology *t);
 
+/* Seconds that each instruction computes, and that it communicates, in one of
+ * the larger turns; one of the two is 0.  Of those that are one, up to
+ * plan_phase_end(), the first has all.  ninstrs of both. */
+void lower_efforts(instr_times *x, const plan *p, double *computing,
+		   double *moving);
+
+/* A turn of a plan with a loop, on a machine that communicates while it
+ * computes, if no instruction waited for memory.  The places are not needed. */
+double lower_turn(instr_times *x, const plan *p);
+
 /* Seconds of the parts of the program of a stage of a pipeline: of each pass,
  * in one of the larger turns, and of what is once per run.  Messages are not
  * counted.  On a machine that communicates while it computes a part takes as

@@ -7,9 +7,13 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/frontier.c %D%/frontier.h \
 	%D%/limits.c %D%/limits.h \
 	%D%/one_planner.c %D%/one_planner.h \
+	%D%/pipeline_costs.c %D%/pipeline_costs.h \
 	%D%/pipeline_layers.c %D%/pipeline_layers.h \
 	%D%/pipeline_plan.c %D%/pipeline_plan.h \
 	%D%/pins.c %D%/pins.h \
+	%D%/pipeline_program.c %D%/pipeline_program.h \
+	%D%/pipeline_search.c %D%/pipeline_search.h \
+	%D%/pipeline_ways.c %D%/pipeline_ways.h \
 	%D%/price_sweep.c %D%/price_sweep.h \
 	%D%/program_maker.c %D%/program_maker.h \
 	%D%/programs.c %D%/programs.h \

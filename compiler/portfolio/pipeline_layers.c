@@ -8,7 +8,7 @@
 
 enum {
 	FEW_NODES = 48, /* of a graph that may be cut everywhere */
-	WINDOWS = 64,	/* a cut is the best within such a part of the time */
+	WINDOWS = 256,	/* a cut is the best within such a part of the time */
 };
 
 /* ---- nodes in a row ---------------------------------------------------- */
@@ -90,8 +90,8 @@ static bool is_least_around(const node_row *r, int i)
 	       (i + 1 >= r->n || r->crossing[i] <= r->crossing[i + 1]);
 }
 
-/* Whether a cut within `window' seconds has less than two thirds of the bytes
- * that place i has. */
+/* Whether a cut within `window' seconds has fewer bytes than place i, or as
+ * many and is before it. */
 static bool is_beaten(const node_row *r, int i, double window)
 {
 	for (int way = -1; way <= 1; way += 2) {
@@ -99,7 +99,8 @@ static bool is_beaten(const node_row *r, int i, double window)
 		for (int j = i; j > 0 && j < r->n && seconds <= window;
 		     j += way) {
 			int over = way < 0 ? j - 1 : j;
-			if (r->crossing[j] * 1.5 < r->crossing[i])
+			if (r->crossing[j] < r->crossing[i] ||
+			    (j < i && r->crossing[j] == r->crossing[i]))
 				return true;
 			seconds += r->forward[over] + r->backward[over];
 		}

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "compiler/lower/stage_ties.h"
-#include "compiler/portfolio/auto.h"
-#include "compiler/portfolio/one_planner.h"
+#include "compiler/simulate/simulate.h"
 
 int *pipeline_even(arena *a, int devices, int nstages)
 {
@@ -68,47 +67,37 @@ static bool same_graph(const graph *x, const graph *y)
 	return true;
 }
 
-/* NULL when errors were added. */
-static const search_result *plan_inside(const plan_request *how,
-					const graph *g, int k,
-					const char *inside)
+static bool same_way(const pipeline_way *x, const pipeline_way *y)
 {
-	plan_request one = *how;
-	plan_result r;
-	const lower_options lower = { .algorithm = inside };
-	one.graph = g;
-	one.k = k;
-	one.algorithm = inside;
-	bool any = !strcmp(inside, PLAN_AUTO);
-	return (any ? plan_auto(&one, &lower, NULL, 0, &r)
-		    : plan_by_planner(&one, &lower, &r))
-		       ? r.search
-		       : NULL;
+	return x->devices == y->devices && x->replicas == y->replicas &&
+	       !strcmp(x->algorithm, y->algorithm) &&
+	       x->variant.sequence_parallel == y->variant.sequence_parallel &&
+	       x->variant.at_once == y->variant.at_once;
 }
 
-/* A stage before this one that has the same graph and devices; NULL. */
+/* A stage before this one that has the same graph and way; NULL. */
 static const pipeline_stage *equal_stage(const pipeline_result *r, int s,
-					 const graph *g, int devices)
+					 const graph *g,
+					 const pipeline_way *way)
 {
 	for (int i = 0; i < s; i++)
-		if (r->stages[i].devices == devices &&
+		if (same_way(&r->stages[i].way, way) &&
 		    same_graph(r->stages[i].graph, g))
 			return &r->stages[i];
 	return NULL;
 }
 
 static bool plan_one_stage(const plan_request *how, const stage_homes *h, int s,
-		       const pipeline_cut *cut, const char *inside,
-		       pipeline_result *r)
+			   const pipeline_cut *cut, pipeline_result *r)
 {
 	int *tensors = ARENA_ARRAY(how->arena, int, h->g->ntensors);
 	graph *g = stage_graph(how->arena, h, s, tensors);
 	pipeline_stage *x = &r->stages[s];
-	const pipeline_stage *same = equal_stage(r, s, g, cut->devices[s]);
-	x->devices = cut->devices[s];
+	const pipeline_stage *same = equal_stage(r, s, g, &cut->ways[s]);
+	x->way = cut->ways[s];
 	x->graph = g;
 	x->search = same ? same->search
-			 : plan_inside(how, g, cut->devices[s], inside);
+			 : pipeline_way_search(how, g, &cut->ways[s]);
 	if (x->search && x->search->error) {
 		r->refused = arena_printf(how->arena, "stage %d: %s", s,
 					  x->search->error);
@@ -119,7 +108,7 @@ static bool plan_one_stage(const plan_request *how, const stage_homes *h, int s,
 
 /* ---- figures ----------------------------------------------------------- */
 
-/* A step by the schedule's formula. */
+/* A step by a formula, where it is too long to be simulated. */
 static double step_seconds(const pipeline_result *r, int nstages, int turns)
 {
 	double sum = 0, longest = 0, once = 0;
@@ -159,7 +148,13 @@ static void set_figures(const plan_request *how, const pipeline_layers *l,
 		if (p->arena_bytes > r->peak_bytes)
 			r->peak_bytes = p->arena_bytes;
 	}
-	r->seconds = step_seconds(r, cut->nstages, how->graph->turns->turns);
+	arena *tmp = arena_new();
+	r->seconds = simulate_refused(tmp, r->plan)
+			     ? step_seconds(r, cut->nstages,
+					    how->graph->turns->turns)
+			     : simulate_pipeline(tmp, r->plan, how->topology)
+				       ->seconds;
+	arena_free(tmp);
 }
 
 /* ---- all --------------------------------------------------------------- */
@@ -181,7 +176,8 @@ static pipeline schedule_of(const plan_request *how, const pipeline_layers *l,
 		for (int i = 0; i < 2; i++)
 			ns[i][q] = (int64_t)fmin(
 				1e9 * seconds[i] /
-					cut->devices[q % cut->nstages], 0x1p40);
+					cut->ways[q % cut->nstages].devices,
+				0x1p40);
 	}
 	return (pipeline){ cut->kind, cut->nstages, cut->chunks,
 			   how->graph->turns->turns, ns[0], ns[1], ns[1],
@@ -198,8 +194,7 @@ static lower_stage *layouts_of(arena *a, const pipeline_result *r, int n)
 }
 
 bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
-		   const pipeline_cut *cut, const char *inside,
-		   pipeline_result *r)
+		   const pipeline_cut *cut, pipeline_result *r)
 {
 	arena *a = how->arena;
 	const lower_options o = { .algorithm = how->algorithm,
@@ -219,7 +214,7 @@ bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
 	*h = stage_homes_of(a, stage_ties(a, l->g, d, tied), tied);
 	r->stages = ARENA_ARRAY(a, pipeline_stage, cut->nstages);
 	for (int s = 0; s < cut->nstages && !r->refused; s++)
-		if (!plan_one_stage(how, h, s, cut, inside, r))
+		if (!plan_one_stage(how, h, s, cut, r))
 			return false;
 	if (r->refused)
 		return true;
@@ -233,53 +228,16 @@ bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
 
 /* ---- balance ----------------------------------------------------------- */
 
-/* Why there are no such stages, in words; NULL. */
-static const char *refused_stages(const plan_request *how,
-				  const pipeline_layers *l, int nstages,
-				  int chunks)
+void pipeline_balance(arena *a, const plan_request *how,
+		      const pipeline_layers *l, pipeline_cut *cut)
 {
-	bool few = nstages > how->k;
-	int n = few ? how->k : l->n, parts = few ? nstages : nstages * chunks;
-	if (n >= parts)
-		return NULL;
-	return arena_printf(how->arena, "%d %s%s cannot make %d %s", n,
-			    few ? "device" : "layer", n == 1 ? "" : "s",
-			    parts, chunks > 1 && !few ? "chunks" : "stages");
-}
-
-static const char *refused_meshes(const plan_request *how, const int *devices,
-				  int nstages)
-{
-	mesh m;
-	for (int s = 0; s < nstages; s++)
-		if (!topology_mesh(how->topology, devices[s], &m))
-			return arena_printf(how->arena, "%d devices of a stage "
-					    "do not fit '%s'", devices[s],
-					    how->topology->name);
-	return NULL;
-}
-
-bool pipeline_balanced(const plan_request *how, const pipeline_layers *l,
-		       int nstages, pipeline_schedule kind, int chunks,
-		       const char *inside, pipeline_result *r)
-{
-	arena *a = how->arena;
-	int n = nstages * chunks;
-	int *devices = pipeline_even(a, how->k, nstages);
-	*r = (pipeline_result){
-		.refused = refused_stages(how, l, nstages, chunks)
-	};
-	if (!r->refused)
-		r->refused = refused_meshes(how, devices, nstages);
-	if (r->refused)
-		return true;
+	int n = cut->nstages * cut->chunks;
 	int *first = ARENA_ARRAY(a, int, n + 1);
 	double *speed = ARENA_ARRAY(a, double, n);
 	for (int q = 0; q < n; q++)
-		speed[q] = devices[q % nstages];
+		speed[q] = cut->ways[q % cut->nstages].devices;
 	pipeline_layers_balance(l, n, speed,
 				pipeline_bandwidth(how->topology, how->k),
 				first);
-	const pipeline_cut cut = { nstages, chunks, kind, first, devices };
-	return pipeline_plan(how, l, &cut, inside, r);
+	cut->first = first;
 }

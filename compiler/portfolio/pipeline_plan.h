@@ -6,7 +6,7 @@
 #include "compiler/lower/cost.h"
 #include "compiler/lower/pipeline.h"
 #include "compiler/portfolio/pipeline_layers.h"
-#include "compiler/portfolio/request.h"
+#include "compiler/portfolio/pipeline_ways.h"
 
 /* The stages, each with its layers and devices. */
 typedef struct pipeline_cut {
@@ -14,11 +14,12 @@ typedef struct pipeline_cut {
 	pipeline_schedule kind;
 	/* nstages * chunks + 1: layers of each part, at least one. */
 	const int *first;
-	const int *devices; /* of each stage */
+	const pipeline_way *ways; /* of each stage */
 } pipeline_cut;
 
 typedef struct pipeline_stage {
-	int devices, nlayers;
+	pipeline_way way;
+	int nlayers;
 	const char *first_node, *last_node; /* of its forward pass; those of its
 					       first part and its last */
 	lower_passes seconds;
@@ -33,20 +34,18 @@ typedef struct pipeline_result {
 	pipeline_stage *stages;
 	int64_t peak_bytes; /* of the device that needs most */
 	double seconds;	    /* predicted, of a step */
+	const pipeline_cut *cut; /* of the best of a search */
 } pipeline_result;
 
-/* Plans the graph of how, which is in turns and has these layers, with the
- * planner `inside' in each stage.  Equal stages are planned once.  *r is filled
- * in; false when errors were added. */
+/* Plans the graph of how, which is in turns and has these layers.  Equal stages
+ * are planned once.  *r is filled in; false when errors were added. */
 bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
-		   const pipeline_cut *cut, const char *inside,
-		   pipeline_result *r);
+		   const pipeline_cut *cut, pipeline_result *r);
 
-/* The same with nstages of how->k devices, as even as they can be, whose layers
- * take equally long.  Too many stages are refused. */
-bool pipeline_balanced(const plan_request *how, const pipeline_layers *l,
-		       int nstages, pipeline_schedule kind, int chunks,
-		       const char *inside, pipeline_result *r);
+/* Makes layers into parts of a cut whose stages and ways are set, so that these
+ * take equally long: sets cut->first, in a. */
+void pipeline_balance(arena *a, const plan_request *how,
+		      const pipeline_layers *l, pipeline_cut *cut);
 
 /* The stages of n devices, one after the other as even as possible: the first
  * have one more. */

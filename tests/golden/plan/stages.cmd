@@ -17,6 +17,10 @@ plan -k 2 --stages 0 --micro-batches 1
 plan -k 2 --stages 1 --micro-batches 2 --schedule zb | sed -n "/micro/,/stages/p"
 plan -k 2 --stages 2 --micro-batches 2 --schedule interleaved:2 | sed -n "/micro/,/stages/p"
 plan -k 2 --stages 2 --micro-batches 1 --schedule backwards
+plan -k 4 --stages auto --micro-batches 2 --schedule auto | sed -n "/predicted/!p"
+plan -k 4 --stages 1 --replicas 2 --micro-batches 2 | sed -n "/stage /,\$p"
+plan -k 4 --stages 1 --replicas none --micro-batches 2
+plan -k 4 --replicas 2
 plan -k 2 --stages 2 --micro-batches 1 --inside out
 plan -k 2 --schedule gpipe
 plan -k 2 --inside tofu

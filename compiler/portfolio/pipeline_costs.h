@@ -1,0 +1,51 @@
+/* The costs of layers in a stage, by the ways to divide it over its devices.
+ *
+ * Layers that do the same are one class.  For each way the first layers of all
+ * classes are planned and lowered as one graph, and seconds and bytes of its
+ * program are those of the layers whose nodes they are.  A stage has the sum of
+ * its layers': what layers share by being planned together is not seen. */
+#ifndef TDL_COMPILER_PORTFOLIO_PIPELINE_COSTS_H
+#define TDL_COMPILER_PORTFOLIO_PIPELINE_COSTS_H
+
+#include "base/intern.h"
+#include "compiler/portfolio/pipeline_layers.h"
+#include "compiler/portfolio/pipeline_ways.h"
+
+/* Of a layer, on each of a stage's devices. */
+typedef struct layer_cost {
+	/* Seconds of a micro-batch: of both passes, of two streams; of the
+	 * forward pass alone; and once per step. */
+	double computing, moving, forward, once;
+	/* Bytes: there all the time; from a micro-batch's forward pass to its
+	 * backward pass; the most besides, while the layer is computed in a
+	 * turn. */
+	double fixed, kept, passing;
+} layer_cost;
+
+typedef struct pipeline_costs {
+	const pipeline_layers *layers;
+	int nclasses;
+	const int *class; /* by layer */
+	const graph *sample; /* the first layers of all classes */
+	stage_division division; /* each layer is a stage */
+	strmap *nodes; /* the graph's, by name */
+} pipeline_costs;
+
+/* In a; errors are none. */
+const pipeline_costs *pipeline_costs_new(arena *a, const pipeline_layers *l);
+
+/* The costs of a way. */
+typedef struct way_costs {
+	pipeline_way way;
+	const layer_cost *of; /* by class */
+	double hidden; /* part of the shorter stream's time that is behind the
+			  other's, from 0 to 1 */
+} way_costs;
+
+/* The costs of the layers by a way, in how->arena.  *refused: the way divides
+ * this graph not.  False when errors were added. */
+bool pipeline_costs_measure(const plan_request *how, const pipeline_costs *c,
+			    const pipeline_way *way, way_costs *to,
+			    bool *refused);
+
+#endif

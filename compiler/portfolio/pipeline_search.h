@@ -1,0 +1,33 @@
+/* The search for a pipeline: stages, devices, replicas, layouts, schedule.
+ *
+ * The exact program (pipeline_program.h) divides layers and devices by the
+ * costs of layers (pipeline_costs.h).  The best splits are planned as they are,
+ * and judged by the simulation of their programs.  Where a split does not fit
+ * in memory when it is planned, it is searched again with less. */
+#ifndef TDL_COMPILER_PORTFOLIO_PIPELINE_SEARCH_H
+#define TDL_COMPILER_PORTFOLIO_PIPELINE_SEARCH_H
+
+#include "compiler/portfolio/pipeline_plan.h"
+
+typedef struct pipeline_aims {
+	int nstages, replicas; /* 0: any */
+	bool any_schedule;
+	pipeline_schedule kind; /* else this, .. */
+	int chunks;		/* .. with as many in each stage */
+	const char *inside; /* a planner; NULL: the best of some */
+} pipeline_aims;
+
+/* The best pipeline of the graph in turns of how, by how->objective, time or
+ * memory, within how->memory; the one that needs least memory if none is.
+ * Refused if there is none.  False when errors were added. */
+bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
+		     pipeline_result *best);
+
+/* Whether x is better than y. */
+bool pipeline_is_better(const plan_request *how, const pipeline_result *x,
+			const pipeline_result *y);
+
+/* Whether there is a plan, within the limit. */
+bool pipeline_fits(const plan_request *how, const pipeline_result *r);
+
+#endif

@@ -1,0 +1,117 @@
+#include "config.h"
+
+#include "compiler/portfolio/pipeline_ways.h"
+
+#include <string.h>
+
+#include "compiler/portfolio/auto.h"
+#include "compiler/portfolio/one_planner.h"
+
+int pipeline_way_axes(const topology *t, const pipeline_way *way)
+{
+	mesh all, inner;
+	int n = 0, replicas = 1;
+	if (!topology_mesh(t, way->devices, &all) ||
+	    !topology_mesh(t, way->devices / way->replicas, &inner))
+		return -1;
+	while (n < all.naxes && replicas < way->replicas)
+		replicas *= all.size[n++];
+	if (replicas != way->replicas || all.naxes - n != inner.naxes)
+		return -1;
+	for (int i = 0; i < inner.naxes; i++)
+		if (all.size[n + i] != inner.size[i])
+			return -1;
+	return n;
+}
+
+/* The layouts within a replica; NULL when errors were added. */
+static const search_result *search_inside(const plan_request *how,
+					  const graph *g,
+					  const pipeline_way *way)
+{
+	plan_request one = *how;
+	plan_result r;
+	search_request q;
+	one.graph = g;
+	one.k = way->devices / way->replicas;
+	one.algorithm = way->algorithm;
+	one.variant = way->variant;
+	const lower_options lower = { .algorithm = way->algorithm };
+	if (!strcmp(way->algorithm, PLAN_AUTO))
+		return plan_auto(&one, &lower, NULL, 0, &r) ? r.search : NULL;
+	return plan_search_request(&one, &q)
+		       ? search_plan_for(how->arena, g, &q) : NULL;
+}
+
+static const search_result *search_replicas(const plan_request *how,
+					    const graph *g, const mesh *all,
+					    int naxes)
+{
+	search_request q = { .algorithm = "data-parallel",
+			     .topology = how->topology,
+			     .mesh = *all };
+	q.mesh.naxes = naxes;
+	return search_plan_for(how->arena, g, &q);
+}
+
+/* The first n axes of x, then all of y. */
+static cuts *joined(arena *a, const cuts *x, int n, const cuts *y, int m,
+		    int count)
+{
+	cuts *all = ARENA_COPY(a, x, count);
+	for (int i = 0; i < count; i++)
+		for (int j = 0; j < m; j++)
+			all[i].dim[n + j] = y[i].dim[j];
+	return all;
+}
+
+/* Whether extents have as many elements as axes cut them into parts. */
+static bool has_parts(const mesh *m, const cuts *c, int d, int64_t extent)
+{
+	int64_t parts = 1;
+	for (int i = 0; i < m->naxes; i++)
+		parts *= c->dim[i] == d ? m->size[i] : 1;
+	return parts == 1 || parts <= extent;
+}
+
+/* Whether what replicas and a replica cut together can be cut. */
+static bool can_be_cut(const graph *g, const assignment *as)
+{
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		for (int d = 0; d < g->tensors[t].type.ndim; d++)
+			if (!has_parts(&as->mesh, &as->tensor_cuts[t], d,
+				       g->tensors[t].type.dims[d]))
+				return false;
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int v = 0; v < g->nodes[n].kernel->nvars; v++)
+			if (!has_parts(&as->mesh, &as->node_cuts[n], v,
+				       g->nodes[n].kernel->vars[v].extent))
+				return false;
+	return true;
+}
+
+const search_result *pipeline_way_search(const plan_request *how,
+					 const graph *g,
+					 const pipeline_way *way)
+{
+	arena *a = how->arena;
+	int n = pipeline_way_axes(how->topology, way);
+	assignment as;
+	const search_result *in = search_inside(how, g, way);
+	if (!in || in->error || n == 0)
+		return in;
+	topology_mesh(how->topology, way->devices, &as.mesh);
+	const search_result *out = search_replicas(how, g, &as.mesh, n);
+	if (out->error)
+		return out;
+	const assignment *x = &out->assignment, *y = &in->assignment;
+	int m = as.mesh.naxes - n;
+	as.tensor_cuts = joined(a, x->tensor_cuts, n, y->tensor_cuts, m,
+				g->ntensors);
+	as.node_cuts = joined(a, x->node_cuts, n, y->node_cuts, m, g->nnodes);
+	search_result *both = search_evaluate(a, g, &as, way->algorithm);
+	if (!can_be_cut(g, &as))
+		both->error = "replicas, and the devices of each, cut "
+			      "something into more parts than it has elements";
+	return both;
+}

@@ -1,0 +1,24 @@
+/* Ways to divide a stage over its devices: replicas, each of which has a part
+ * of a micro-batch, and within these the layouts of a planner. */
+#ifndef TDL_COMPILER_PORTFOLIO_PIPELINE_WAYS_H
+#define TDL_COMPILER_PORTFOLIO_PIPELINE_WAYS_H
+
+#include "compiler/portfolio/request.h"
+
+typedef struct pipeline_way {
+	int devices, replicas; /* the second divides the first */
+	const char *algorithm; /* of the devices of a replica */
+	search_variant variant;
+} pipeline_way;
+
+/* The layouts of a graph by a way, in how->arena, for the machine of how.  With
+ * an error where there are none; NULL when errors were added. */
+const search_result *pipeline_way_search(const plan_request *how,
+					 const graph *g,
+					 const pipeline_way *way);
+
+/* The number of leading axes of the mesh of all devices that are replicas'; -1
+ * where the machine has no such mesh. */
+int pipeline_way_axes(const topology *t, const pipeline_way *way);
+
+#endif
