@@ -3,8 +3,9 @@
  *
  * It is as strict as the documentation: work is done in the order of the
  * stream; a send that is not in one group with a receive waits for the other
- * side; ranks that call different things, or with other counts or types, or in
- * a graph where another does not, are told so; two ranks on one GPU are refused
+ * side, and the first call for a message between two ranks for the other's;
+ * ranks that call different things, or with other counts or types, or in a
+ * graph where another does not, are told so; two ranks on one GPU are refused
  * unless NCCL_HOSTID tells them apart; a communicator is left, or aborted, when
  * the graphs that have captured calls of it are gone, and the others' work is
  * done or aborted; it is left by all ranks at a time.  Of a call either all
@@ -26,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake.h"
 #include "nccl_comm.h"
@@ -166,8 +168,52 @@ static const char *describe(const group *g)
 			  : g->ops[0].kind->name;
 }
 
+/* Two ranks connect when both have called for the first message between them;
+ * until then the call does not return, as the real one's. */
+static ncclResult_t connect_peer(const op *o)
+{
+	const ncclComm_t c = o->comm;
+	const bool sends = o->kind->exchange == SEND;
+	seat *own = &c->peer_monitor->seats[c->rank];
+	seat *other = &c->peer_monitor->seats[o->root];
+	_Atomic char *mine = sends ? own->sends : own->receives;
+	_Atomic char *theirs = sends ? other->receives : other->sends;
+	mine[o->root] = 1;
+	while (!theirs[c->rank]) {
+		if (board_dead(c->peer_monitor) >= 0)
+			return wrong(ncclRemoteError, "rank %d is gone",
+				     board_dead(c->peer_monitor));
+		fake_progress();
+		usleep(100);
+	}
+	return ncclSuccess;
+}
+
+/* All first say to whom they want to be connected. */
+static ncclResult_t connect_peers(const group *g)
+{
+	ncclResult_t result = ncclSuccess;
+	for (int i = 0; i < g->n; i++) {
+		const op *o = &g->ops[i];
+		seat *own = &o->comm->peer_monitor->seats[o->comm->rank];
+		if (o->kind->exchange == SEND)
+			own->sends[o->root] = 1;
+		else if (o->kind->exchange == RECEIVE)
+			own->receives[o->root] = 1;
+	}
+	for (int i = 0; !result && i < g->n; i++)
+		if (g->ops[i].kind->exchange >= SEND)
+			result = connect_peer(&g->ops[i]);
+	return result;
+}
+
 static ncclResult_t launch(CUstream s, group *g)
 {
+	const ncclResult_t connected = connect_peers(g);
+	if (connected) {
+		group_release(g);
+		return connected;
+	}
 	const fake_work w = {.what = describe(g),
 			     .step = group_step,
 			     .release = group_release,

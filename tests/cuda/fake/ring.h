@@ -28,6 +28,9 @@ typedef struct seat {
 	char host[64];
 	int device;
 	int color, key;
+	/* Ranks to which it sends, or from which it receives, and has called
+	 * that once. */
+	_Atomic char sends[MAX_RANKS], receives[MAX_RANKS];
 } seat;
 
 typedef struct peer_monitor {
