@@ -80,23 +80,38 @@ const char *plan_algorithms(arena *a)
 	return text;
 }
 
-const topology *plan_topology(job *d, const char *name, int64_t k)
+static const topology *read_machine(job *d, const char *name)
+{
+	return name ? topology_read(d->arena, d->sink, name)
+		    : topology_preset(0);
+}
+
+/* t where it has a mesh of k devices; else NULL, with an error. */
+static const topology *with_mesh(job *d, const topology *t, int64_t k)
 {
 	mesh m;
-	const topology *t = name ? topology_read(d->arena, d->sink, name)
-				 : topology_preset(0);
-	if (t && t->nkinds > 0) {
-		diag_error_in(d->sink, DIAG_BAD_TOPOLOGY, name,
-			      "'devices' that differ are for tdlc place: a "
-			      "plan cuts tensors into equal parts");
-		return NULL;
-	}
 	if (!t || topology_mesh(t, (int)k, &m))
 		return t;
 	diag_error_in(d->sink, DIAG_TOPOLOGY_SIZE, t->name,
 		      "%d devices do not fit: %s", (int)k,
 		      topology_sizes(d->arena, t));
 	return NULL;
+}
+
+const topology *plan_topology(job *d, const char *name, int64_t k)
+{
+	const topology *t = read_machine(d, name);
+	if (!t || t->nkinds == 0)
+		return with_mesh(d, t, k);
+	diag_error_in(d->sink, DIAG_BAD_TOPOLOGY, name,
+		      "'devices' that differ are for tdlc place, and for "
+		      "stages: a plan without cuts tensors into equal parts");
+	return NULL;
+}
+
+const topology *plan_topology_of_stages(job *d, const char *name, int64_t k)
+{
+	return with_mesh(d, read_machine(d, name), k);
 }
 
 bool plan_read_bucket(job *d, const char *text, const char *machine,

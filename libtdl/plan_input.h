@@ -56,6 +56,9 @@ const char *plan_algorithms(arena *a);
  * when errors were added, or k devices of it have no place. */
 const topology *plan_topology(job *d, const char *name, int64_t k);
 
+/* The same where devices may differ. */
+const topology *plan_topology_of_stages(job *d, const char *name, int64_t k);
+
 #define PLAN_OPTION_TOPOLOGY(t)                                              \
 	{ CLI_TEXT, 0, "topology", "T",                                      \
 	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100, "      \

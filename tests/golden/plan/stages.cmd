@@ -26,3 +26,11 @@ plan -k 2 --schedule gpipe
 plan -k 2 --inside tofu
 plan -k 2 --stages 2 --micro-batches 1 --frontier
 plan -k 2 --stages 2 --micro-batches 1 --pin 'w1=replicated'
+# Devices that differ: the faster ones get more.
+cat >"$tmp/t.json" <<'END'
+{"format": "tdl-topology", "version": 1, "name": "pair",
+ "device": {"name": "core", "memory": 1000000000, "bandwidth": 1e11, "flops": {"f32": 1e3, "f64": 1e3}},
+ "levels": [{"name": "net", "size": 2, "latency": 0, "bandwidth": 1e12}],
+ "devices": [{"count": 1, "speed": 3}, {"count": 1, "speed": 1}]}
+END
+plan -k 2 --stages 2 --micro-batches 4 --topology "$tmp/t.json" | sed -n '/stage /,$p'
