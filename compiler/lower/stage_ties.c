@@ -42,8 +42,16 @@ static bool is_part(const tier *x, tensor_id t)
 	       x->sections[of->producer] == SECTION_BODY;
 }
 
+static bool same_type(const tensor *x, const tensor *y)
+{
+	return x->type.type == y->type.type && x->type.ndim == y->type.ndim &&
+	       !memcmp(x->type.dims, y->type.dims,
+		       (size_t)x->type.ndim * sizeof(*x->type.dims));
+}
+
 /* Whether node n adds parts of two stages, of which only the sum over all turns
- * is needed. */
+ * is needed. Parts of fewer bits than their sum stay as they are: many turns
+ * are not to be added up in so few. */
 static bool is_tie(const tier *x, node_id n)
 {
 	const node *of = &x->g->nodes[n];
@@ -53,7 +61,9 @@ static bool is_tie(const tier *x, node_id n)
 	    x->divided[n] != NONE || out->output ||
 	    x->total[of->output] == NONE || x->nreaders[of->output] != 1 ||
 	    x->total[of->output] == of->output ||
-	    !is_part(x, of->inputs[0]) || !is_part(x, of->inputs[1]))
+	    !is_part(x, of->inputs[0]) || !is_part(x, of->inputs[1]) ||
+	    !same_type(&t[of->inputs[0]], out) ||
+	    !same_type(&t[of->inputs[1]], out))
 		return false;
 	return x->partial[of->inputs[0]] == x->partial[of->output] &&
 	       x->partial[of->inputs[1]] == x->partial[of->output] &&

@@ -1,0 +1,9 @@
+# Both stages read a weight, and compute in 16 bits: the terms of its gradient are
+# added up in 32 bits, in each micro-batch; of 32 bits each stage adds up its own.
+for type in f32 bf16 f16; do
+	for schedule in 1f1b zb; do
+		tdlc plan micro_batches_tied.tdl --model tied -k 2 --stages 2 --micro-batches 2 --schedule $schedule \
+			--train --precision $type -o "$tmp/p.plan" | head -n 1
+		tdlrun "$tmp/p.plan" --verify --json | grep '"verified"'
+	done
+done
