@@ -146,6 +146,7 @@ static bool read_bucket(job *d, plan_options *o)
 
 bool plan_options_agree(job *d, plan_options *o)
 {
+	o->named = o->request.algorithm;
 	if (!o->request.algorithm)
 		o->request.algorithm = o->frontier ? PLAN_AUTO : "tofu";
 	if (o->warn_replicate &&

@@ -27,6 +27,7 @@ typedef struct plan_options {
 	const char *stages; /* NULL: one; a number or "auto" */
 	const char *replicas; /* the same */
 	const char *pipeline_schedule, *inside; /* NULL: the default */
+	const char *named; /* the algorithm that is given; NULL */
 	pipeline_aims aims;
 	const graph *model; /* in no turns, of plan_request_of() */
 } plan_options;

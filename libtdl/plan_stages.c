@@ -59,8 +59,10 @@ static bool read_number(job *d, const char *option, const char *text,
 static const char *beside_stages(const plan_options *o)
 {
 	return o->frontier			? "frontier" :
+	       o->objective >= 0		? "objective" :
 	       pins_are_given(&o->request.pins) ? "pin" :
 	       o->bucket			? "bucket-bytes" :
+	       o->warn_replicate		? "warn-replicate" :
 						  NULL;
 }
 
@@ -80,6 +82,11 @@ bool plan_stages_agree(job *d, plan_options *o)
 	else if (beside)
 		cli_usage(&d->program, "%s does not go with %s", name,
 			  job_option(d, beside));
+	else if (o->named && strcmp(o->named, PLAN_AUTO) != 0)
+		cli_usage(&d->program, "%s does not go with %s %s; %s names "
+			  "the planner of the stages' layouts", name,
+			  job_option(d, "algorithm"), o->named,
+			  job_option(d, "inside"));
 	else
 		return read_number(d, "stages", o->stages, PLAN_MAX_STAGES,
 				   &o->aims.nstages) &&

@@ -34,3 +34,8 @@ cat >"$tmp/t.json" <<'END'
  "devices": [{"count": 1, "speed": 3}, {"count": 1, "speed": 1}]}
 END
 plan -k 2 --stages 2 --micro-batches 4 --topology "$tmp/t.json" | sed -n '/stage /,$p'
+plan -k 2 --stages 2 --micro-batches 1 --algorithm joint
+plan -k 2 --stages 2 --micro-batches 1 --algorithm megatron --sequence-parallel
+plan -k 2 --stages 2 --micro-batches 1 --algorithm auto --objective memory
+plan -k 2 --stages 2 --micro-batches 1 --warn-replicate 1
+plan -k 2 --stages 2 --micro-batches 2 --algorithm auto | head -n 1
