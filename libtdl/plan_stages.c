@@ -177,7 +177,7 @@ static void say_remedies(const stages_search *x, const graph *g,
 	const plan_options *o = x->options;
 	const job *d = x->job;
 	arena *a = d->arena;
-	pipeline_aims other = o->aims;
+	pipeline_aims other = o->aims, more_stages = o->aims;
 	turns_options t = plan_turns_options(o, 2 * one->turns->turns);
 	int before = diag_errors(d->sink);
 	other.kind = SCHEDULE_1F1B;
@@ -187,12 +187,12 @@ static void say_remedies(const stages_search *x, const graph *g,
 			    arena_printf(a, "with %s %s",
 					 job_option(d, "schedule"),
 					 schedule_name(SCHEDULE_1F1B)));
-	other.nstages *= 2;
-	if (other.nstages > 0 && other.nstages <= x->how->k)
-		say_if_fits(x, one, &other,
+	more_stages.nstages *= 2;
+	if (more_stages.nstages > 0 && more_stages.nstages <= x->how->k)
+		say_if_fits(x, one, &more_stages,
 			    arena_printf(a, "with %s %d",
 					 job_option(d, "stages"),
-					 other.nstages));
+					 more_stages.nstages));
 	const graph *more = !o->any_turns && t.turns <= PLAN_MAX_TURNS ?
 		graph_in_turns(a, g, &t, d->sink) : NULL;
 	diag_forgive(d->sink, before);

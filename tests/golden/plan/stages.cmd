@@ -39,3 +39,5 @@ plan -k 2 --stages 2 --micro-batches 1 --algorithm megatron --sequence-parallel
 plan -k 2 --stages 2 --micro-batches 1 --algorithm auto --objective memory
 plan -k 2 --stages 2 --micro-batches 1 --warn-replicate 1
 plan -k 2 --stages 2 --micro-batches 2 --algorithm auto | head -n 1
+# 4 stages would fit by 1f1b, but not by the schedule that is asked for.
+status tdlc plan micro_batches.tdl --model small -D batch=8 --train -k 4 --stages 2 --micro-batches 8 --schedule gpipe --memory 700
