@@ -2,6 +2,8 @@
 
 #include "plan/classes.h"
 
+#include <assert.h>
+
 int plan_buffer_class(layout_classes *f, const plan *p, const plan_buffer *b)
 {
 	layout l = plan_layout(p, b);
@@ -29,6 +31,7 @@ int plan_instr_class(layout_classes *f, const plan *p, const plan_instr *in)
 					  [PLAN_MOVE] = LAYOUT_MOVE,
 					  [PLAN_COMBINE] = LAYOUT_COMBINE,
 					  [PLAN_FEED] = LAYOUT_RUN};
+	assert(in->op != PLAN_SEND && in->op != PLAN_RECEIVE);
 	int from = source_class(f, p, in);
 	return layout_class_pair(f, uses[in->op], from,
 				 plan_buffer_class(f, p,

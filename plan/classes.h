@@ -10,7 +10,8 @@ int plan_buffer_class(layout_classes *f, const plan *p, const plan_buffer *b);
 
 /* The pair of classes of an instruction: two with the same number do the same
  * on every worker, at other addresses.  What it receives, and which collective
- * it is: layout_pair_received(), layout_pair_collective(). */
+ * it is: layout_pair_received(), layout_pair_collective().  A message between
+ * stages has no class: its other end is in another plan. */
 int plan_instr_class(layout_classes *f, const plan *p, const plan_instr *in);
 
 #endif
