@@ -192,8 +192,6 @@ static void count_seconds(measurer *m, instr_times *x)
 		}
 		to->computing += computing[i];
 		to->moving += moving[i];
-		if (is_forward(m, i))
-			to->forward += computing[i] + moving[i];
 	}
 }
 

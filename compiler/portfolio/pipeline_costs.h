@@ -13,9 +13,9 @@
 
 /* Of a layer, on each of a stage's devices. */
 typedef struct layer_cost {
-	/* Seconds of a micro-batch: of both passes, of two streams; of the
-	 * forward pass alone; and once per step. */
-	double computing, moving, forward, once;
+	/* Seconds of a micro-batch, both passes, of two streams; and once per
+	 * step. */
+	double computing, moving, once;
 	/* Bytes: there all the time; from a micro-batch's forward pass to its
 	 * backward pass; the most besides, while the layer is computed in a
 	 * turn. */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "compiler/graph/passes.h"
 #include "kernel/region.h"
 
 enum {
@@ -163,12 +164,12 @@ const pipeline_layers *pipeline_layers_new(arena *a, const graph *g,
 	arena *tmp = arena_new();
 	pipeline_layers *l = ARENA_NEW(a, pipeline_layers);
 	l->g = g;
-	l->passes = graph_passes_of(a, g);
+	const graph_passes passes = graph_passes_of(tmp, g);
 	l->layer = ARENA_ARRAY(a, int, g->nnodes);
 	for (node_id n = 0; n < g->nnodes; n++)
 		l->layer[n] = NONE;
 	node_row r = row_new(tmp, g, stage_layers(tmp, g));
-	count_seconds(&r, &l->passes, t);
+	count_seconds(&r, &passes, t);
 	count_crossing(&r, tmp);
 	find_cuts(&r);
 	add_layers(a, l, &r);

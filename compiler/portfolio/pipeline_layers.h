@@ -4,7 +4,6 @@
 #define TDL_COMPILER_PORTFOLIO_PIPELINE_LAYERS_H
 
 #include "compiler/cost/topology.h"
-#include "compiler/graph/passes.h"
 #include "compiler/lower/stage_division.h"
 
 /* Layers 0 .. n - 1 are runs of nodes, in the graph's order, that compute with
@@ -13,7 +12,6 @@
  * that does all of a micro-batch, without fusion. */
 typedef struct pipeline_layers {
 	const graph *g;
-	graph_passes passes;
 	int *layer; /* by node: of those that are stage_layers(); else NONE */
 	int n;
 	node_id *first;	  /* by layer: its first node */

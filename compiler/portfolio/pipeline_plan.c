@@ -67,21 +67,13 @@ static bool same_graph(const graph *x, const graph *y)
 	return true;
 }
 
-static bool same_way(const pipeline_way *x, const pipeline_way *y)
-{
-	return x->devices == y->devices && x->replicas == y->replicas &&
-	       !strcmp(x->algorithm, y->algorithm) &&
-	       x->variant.sequence_parallel == y->variant.sequence_parallel &&
-	       x->variant.at_once == y->variant.at_once;
-}
-
 /* A stage before this one that has the same graph and way; NULL. */
 static const pipeline_stage *equal_stage(const pipeline_result *r, int s,
 					 const graph *g,
 					 const pipeline_way *way)
 {
 	for (int i = 0; i < s; i++)
-		if (same_way(&r->stages[i].way, way) &&
+		if (pipeline_way_equal(&r->stages[i].way, way) &&
 		    same_graph(r->stages[i].graph, g))
 			return &r->stages[i];
 	return NULL;

@@ -126,8 +126,7 @@ static void add_ways(searcher *x, int devices)
 		int inner = devices / d;
 		if (devices % d != 0 ||
 		    (aims->replicas ? d != aims->replicas
-				    : d > 1 && (d > samples ||
-						inner * d != devices)))
+				    : d > 1 && d > samples))
 			continue;
 		if (!aims->inside && inner > MOST_TENSOR)
 			continue;
@@ -413,11 +412,12 @@ static void judge(searcher *x, const pipeline_cut *of, pipeline_result *best)
 
 static bool same_cut(const pipeline_cut *x, const pipeline_cut *y)
 {
-	return x->nstages == y->nstages && x->kind == y->kind &&
-	       !memcmp(x->first, y->first,
-		       (size_t)(x->nstages + 1) * sizeof(*x->first)) &&
-	       !memcmp(x->ways, y->ways,
-		       (size_t)x->nstages * sizeof(*x->ways));
+	bool same = x->nstages == y->nstages && x->kind == y->kind &&
+		    !memcmp(x->first, y->first,
+			    (size_t)(x->nstages + 1) * sizeof(*x->first));
+	for (int s = 0; same && s < x->nstages; s++)
+		same = pipeline_way_equal(&x->ways[s], &y->ways[s]);
+	return same;
 }
 
 /* Whether a split may be better than the best that is planned. */

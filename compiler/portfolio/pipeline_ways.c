@@ -7,6 +7,14 @@
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
 
+bool pipeline_way_equal(const pipeline_way *x, const pipeline_way *y)
+{
+	return x->devices == y->devices && x->replicas == y->replicas &&
+	       !strcmp(x->algorithm, y->algorithm) &&
+	       x->variant.sequence_parallel == y->variant.sequence_parallel &&
+	       x->variant.at_once == y->variant.at_once;
+}
+
 int pipeline_way_axes(const topology *t, const pipeline_way *way)
 {
 	mesh all, inner;

@@ -11,6 +11,8 @@ typedef struct pipeline_way {
 	search_variant variant;
 } pipeline_way;
 
+bool pipeline_way_equal(const pipeline_way *x, const pipeline_way *y);
+
 /* The layouts of a graph by a way, in how->arena, for the machine of how.  With
  * an error where there are none; NULL when errors were added. */
 const search_result *pipeline_way_search(const plan_request *how,
