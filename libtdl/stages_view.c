@@ -218,7 +218,8 @@ static json_t *turn_json(int turn)
 	return turn < 0 ? json_null() : json_integer(turn);
 }
 
-json_t *stages_tasks_json(const stages_view *v, int s)
+/* [[segment, turn, begin, end], ..] */
+static json_t *tasks_json(const stages_view *v, int s)
 {
 	const simulated_stage *x = &v->step->stages[s];
 	json_t *all = json_array();
@@ -234,7 +235,8 @@ json_t *stages_tasks_json(const stages_view *v, int s)
 	return all;
 }
 
-json_t *stages_messages_json(const stages_view *v)
+/* [[channel, turn, begin, end], ..]; turn null for one that is sent once. */
+static json_t *messages_json(const stages_view *v)
 {
 	json_t *all = json_array();
 	for (int i = 0; i < v->step->nmessages; i++) {
@@ -263,7 +265,7 @@ json_t *stages_simulation_json(const stages_view *v)
 	json_t *stages = json_array();
 	for (int s = 0; s < p->nstages; s++) {
 		json_t *x = stages_figures_json(v, s);
-		json_object_set_new(x, "passes", stages_tasks_json(v, s));
+		json_object_set_new(x, "passes", tasks_json(v, s));
 		json_object_set_new(x, "memory", memory_json(v, s));
 		json_array_append_new(stages, x);
 	}
@@ -275,5 +277,5 @@ json_t *stages_simulation_json(const stages_view *v)
 		plan_loop_json(&p->stages[0].loop), "predicted_seconds",
 		v->step->seconds, "bubble", v->step->bubble, "stages", stages,
 		"channels", stages_channels_json(v), "messages",
-		stages_messages_json(v));
+		messages_json(v));
 }

@@ -39,12 +39,6 @@ json_t *stages_channels_json(const stages_view *v);
 /* The figures of stage s in a step: devices, times, memory. */
 json_t *stages_figures_json(const stages_view *v, int s);
 
-/* [[segment, turn, begin, end], ..] */
-json_t *stages_tasks_json(const stages_view *v, int s);
-
-/* [[channel, turn, begin, end], ..]; turn null for one that is sent once. */
-json_t *stages_messages_json(const stages_view *v);
-
 /* The schedule, "1f1b, 8 micro-batches, of 64 samples in all". */
 const char *stages_schedule_text(arena *a, const plan_pipeline *p);
 

@@ -66,7 +66,8 @@ bool stage_receives(const stage_homes *h, int nth, tensor_id t)
 	       h->there[nth * h->g->ntensors + t];
 }
 
-bool stage_sends(const stage_homes *h, tensor_id t)
+/* Whether another stage gets a tensor from its home. */
+static bool is_sent(const stage_homes *h, tensor_id t)
 {
 	for (int s = 0; s < h->d->nstages; s++)
 		if (stage_receives(h, s, t))
@@ -110,7 +111,7 @@ static void put_tensors(const extractor *x, const graph *g, graph *to)
 		*n = g->tensors[t];
 		if (stage_receives(x->h, x->stage, t))
 			receive(n);
-		else if (n->kind == TENSOR_RESULT && stage_sends(x->h, t))
+		else if (n->kind == TENSOR_RESULT && is_sent(x->h, t))
 			n->output = true;
 		if (x->h->home[t] == NONE && x->stage > 0)
 			n->output = false;

@@ -18,10 +18,8 @@ typedef struct stage_homes {
 
 stage_homes stage_homes_of(arena *a, const graph *g, const stage_division *d);
 
-/* Whether a stage gets a tensor from another one; whether another stage gets
- * one from its home. */
+/* Whether a stage gets a tensor from another one. */
 bool stage_receives(const stage_homes *h, int nth, tensor_id t);
-bool stage_sends(const stage_homes *h, tensor_id t);
 
 /* The nodes of a stage, of a graph in turns and of its .whole; names are g's.
  * What it receives are inputs, what it sends are outputs.  tensors[t] becomes

@@ -22,17 +22,6 @@ double capture_most_bytes(const layer_table *t, const capture_request *r)
 	return (2 + r->optimizer) * params + t->batch * (2 * acts + edges);
 }
 
-bool capture_is_even(const capture_plan *p)
-{
-	for (int s = 1; s < p->nstages; s++) {
-		const stage_way *a = &p->at[0].way, *b = &p->at[s].way;
-		if (a->replicas != b->replicas || a->tensor != b->tensor ||
-		    a->recompute != b->recompute)
-			return false;
-	}
-	return true;
-}
-
 bool capture_better(const capture_request *r, const capture_plan *a,
 		    const capture_plan *b)
 {

@@ -67,7 +67,4 @@ bool capture_best(arena *a, const layer_table *t, const capture_request *r,
 capture_plans capture_frontier(arena *a, const layer_table *t,
 			       const capture_request *r);
 
-/* Whether all stages have the same way. */
-bool capture_is_even(const capture_plan *p);
-
 #endif
