@@ -193,7 +193,8 @@ static void say_remedies(const stages_search *x, const graph *g,
 			    arena_printf(a, "with %s %d",
 					 job_option(d, "stages"),
 					 more_stages.nstages));
-	const graph *more = !o->any_turns && t.turns <= PLAN_MAX_TURNS ?
+	const graph *more = !o->any_turns && t.turns <= PLAN_MAX_TURNS &&
+				    t.turns <= one->turns->batch ?
 		graph_in_turns(a, g, &t, d->sink) : NULL;
 	diag_forgive(d->sink, before);
 	if (more)
