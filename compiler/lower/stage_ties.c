@@ -8,9 +8,11 @@
 
 /* A sum of two parts: node `sum' of the body adds tensors left and right to
  * `out', which node `copy' copies behind the turns.  It becomes a copy of left,
- * a new node one of right, and the copy adds them. */
+ * a new node one of right, and the copy adds them.  Where one of the two is a
+ * sum of parts again it is left, which may be the sum's second input. */
 typedef struct tie {
 	node_id sum, copy;
+	bool turned; /* left is the second input */
 	tensor_id left, right, out;
 	tensor_id added; /* the copy of right */
 	const char *left_name, *right_name; /* of what is copied: nodes and
@@ -49,19 +51,17 @@ static bool same_type(const tensor *x, const tensor *y)
 		       (size_t)x->type.ndim * sizeof(*x->type.dims));
 }
 
-/* Whether node n adds parts of two stages, of which only the sum over all turns
- * is needed. Parts of fewer bits than their sum stay as they are: many turns
- * are not to be added up in so few. */
-static bool is_tie(const tier *x, node_id n)
+/* Whether node n adds parts of two stages.  Parts of fewer bits than their sum
+ * stay as they are: many turns are not to be added up in so few. */
+static bool adds_parts(const tier *x, node_id n)
 {
 	const node *of = &x->g->nodes[n];
 	const tensor *out = &x->g->tensors[of->output];
 	const tensor *t = x->g->tensors;
 	if (x->sections[n] != SECTION_BODY || of->kernel->ninputs != 2 ||
 	    x->divided[n] != NONE || out->output ||
-	    x->total[of->output] == NONE || x->nreaders[of->output] != 1 ||
-	    x->total[of->output] == of->output ||
-	    !is_part(x, of->inputs[0]) || !is_part(x, of->inputs[1]) ||
+	    x->nreaders[of->output] != 1 || !is_part(x, of->inputs[0]) ||
+	    !is_part(x, of->inputs[1]) ||
 	    !same_type(&t[of->inputs[0]], out) ||
 	    !same_type(&t[of->inputs[1]], out))
 		return false;
@@ -71,13 +71,26 @@ static bool is_tie(const tier *x, node_id n)
 		       x->d->stage[t[of->inputs[1]].producer];
 }
 
+/* .. of whose sum only that over all turns is needed, by a node that is there
+ * already. */
+static bool is_tie(const tier *x, node_id n)
+{
+	tensor_id out = x->g->nodes[n].output, total = x->total[out];
+	return total != NONE && total != out && total < x->g->ntensors &&
+	       adds_parts(x, n);
+}
+
 static void add_tie(tier *x, node_id n)
 {
 	const graph *g = x->g;
 	const node *of = &g->nodes[n];
+	const tensor_id *in = of->inputs;
+	bool turned = !adds_parts(x, g->tensors[in[0]].producer) &&
+		      adds_parts(x, g->tensors[in[1]].producer);
 	tie t = { .sum = n,
 		  .copy = g->tensors[x->total[of->output]].producer,
-		  .left = of->inputs[0], .right = of->inputs[1],
+		  .turned = turned,
+		  .left = in[turned], .right = in[!turned],
 		  .out = of->output, .added = g->ntensors + x->ties.n };
 	t.left_name = turns_name(x->a, x->names, g->tensors[t.left].name,
 				 "total");
@@ -127,7 +140,9 @@ static void apply(const tier *x, const tie *t, node *nodes, tensor *tensors,
 	const node copy = nodes[t->copy], sum = nodes[t->sum];
 	nodes[t->copy] = sum;
 	nodes[t->copy].output = copy.output;
-	nodes[t->copy].inputs = inputs_of(x, 2, t->out, t->added);
+	nodes[t->copy].inputs = t->turned ?
+		inputs_of(x, 2, t->added, t->out) :
+		inputs_of(x, 2, t->out, t->added);
 	nodes[t->sum] = *more = copy;
 	nodes[t->sum].name = t->left_name;
 	nodes[t->sum].output = t->out;

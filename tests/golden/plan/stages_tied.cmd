@@ -7,3 +7,11 @@ for type in f32 bf16 f16; do
 		tdlrun "$tmp/p.plan" --verify --json | grep '"verified"'
 	done
 done
+# A sum of more terms than two is one of sums, where nothing is fused, on either
+# side.
+for stages in 2 3 4; do
+	for turns in 1 3; do
+		tdlc plan stages_tied.tdl -k $stages --stages $stages --micro-batches $turns --train --no-fuse -o "$tmp/p.plan" | sed -n '/communication/,/stages/p'
+		tdlrun "$tmp/p.plan" --verify --json | grep '"verified"'
+	done
+done
