@@ -173,8 +173,12 @@ class Run:
         self._at = self.context._made(self, lib.tdl_run_open(plan._at, o.at),
                                       lib.tdl_run_free)
         tables = plan.tables()
-        self._tensors = {t["name"]: t for t in tables["tensors"]}
-        self._outputs = [tables["tensors"][t]["name"]
+        # What a stage receives has the name, and in the others another role.
+        self._tensors = {t["name"]: t for t in sorted(
+            tables["tensors"], key=lambda t: t["role"] == "state")}
+        # With stages they are names.
+        self._outputs = [t if isinstance(t, str)
+                         else tables["tensors"][t]["name"]
                          for t in tables["outputs"]]
 
     def _empty(self, name):

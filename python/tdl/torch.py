@@ -101,11 +101,15 @@ def plan(module, example_inputs, devices, *, example_kwargs=None, train=False,
     model = _load(context, program, folder.name, of_model)
     fused = model.search(devices, **of_plan)
     separate = model.search(devices, **{**of_plan, "no_fuse": True})
+    tables = separate.tables()
+    if "mesh" not in tables:
+        raise ValueError("stages have a mesh each, and DTensors one for all: "
+                         "plan the module without stages")
     exported = program.exported_program
     loss = None
     if program.model.graph.outputs[0].name == "loss":
         loss = exported.graph_signature.user_outputs[0]
-    return TorchPlan(exported, fused, _without_sources(separate.tables()),
+    return TorchPlan(exported, fused, _without_sources(tables),
                      _owners(program.model.graph), loss, folder)
 
 

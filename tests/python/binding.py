@@ -121,6 +121,38 @@ def runs():
            lambda: run.step({**inputs, "x": x[:4]}))
 
 
+def stages():
+    """A step of training in two stages is that of one stage."""
+    model = tdl.Model(MLP, D=SIZES, train=True, optimizer="sgd")
+    alone, staged = (
+        model.search(2, **options).run(kernels="interpreter")
+        for options in ({"micro_batches": 2},
+                        {"micro_batches": 2, "stages": 2}))
+    rng = np.random.default_rng(2)
+    expect(f"the same states: {staged.states()}",
+           sorted(staged.states()) == sorted(alone.states()))
+    for name in alone.states():
+        x = rng.normal(size=alone.get_state(name).shape).astype("f4")
+        alone.set_state(name, x)
+        staged.set_state(name, x)
+        expect(f"the state {name} of a stage is what was set",
+               np.array_equal(staged.get_state(name), x))
+    inputs = {name: (rng.integers(0, 4, t["shape"]) if t["type"] == "i64"
+                     else rng.random(t["shape"])).astype(
+                         np.int64 if t["type"] == "i64" else
+                         "f8" if t["type"] == "f64" else "f4")
+              for name, t in alone._tensors.items() if t["role"] == "input"}
+    x, y = alone.step(inputs), staged.step(inputs)
+    expect(f"the same outputs: {sorted(y)}", sorted(x) == sorted(y))
+    for name, value in x.items():
+        expect(f"{name} is that of one stage",
+               np.allclose(y[name], value, rtol=1e-4, atol=1e-6))
+    for name in alone.states():
+        expect(f"{name} behind the step is that of one stage",
+               np.allclose(staged.get_state(name), alone.get_state(name),
+                           rtol=1e-4, atol=1e-5))
+
+
 def errors():
     e = raised("a file that is not there", tdl.InputError,
                lambda: tdl.Model("none.tdl"))
@@ -182,6 +214,7 @@ with tempfile.TemporaryDirectory() as tmp:
     operators(tmp)
     plans(tmp)
 runs()
+stages()
 errors()
 lifetimes()
 expect("the version", tdl.version().count(".") == 2)

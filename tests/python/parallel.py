@@ -309,6 +309,13 @@ def check_weights(folder):
         mesh_error = str(e)
     expect("a mesh of another shape is refused",
            mesh_error and "device_mesh" in mesh_error)
+    stages_error = None
+    try:
+        tdl.plan(module, inputs, 2, train=True, stages=2, micro_batches=2,
+                 batch_dim=["x=0", "label=0"])
+    except ValueError as e:
+        stages_error = str(e)
+    expect("stages are refused", stages_error and "mesh" in stages_error)
 
 
 def main():
