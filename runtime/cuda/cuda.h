@@ -98,6 +98,9 @@ static inline int cuda_number(const cuda *c, int worker)
 	return s->number + worker - s->first;
 }
 
+/* The part of a stage; -1 where it has no worker here. */
+int cuda_part_of(const cuda *c, int stage);
+
 /* Whether a GPU has workers of a stage. */
 bool cuda_is_on(const cuda *c, const cuda_stage *s, int gpu);
 

@@ -12,14 +12,6 @@ static void add_step(program *x, int part, int step)
 	t->of[0].step = step;
 }
 
-static int part_of_stage(const cuda *c, int stage)
-{
-	for (int i = 0; i < c->nparts; i++)
-		if (c->parts[i].stage == stage)
-			return i;
-	return -1;
-}
-
 /* Adds a stage's steps up to a message. */
 static void add_to(program *x, int part, int *next, int instr)
 {
@@ -31,8 +23,8 @@ static void add_to(program *x, int part, int *next, int instr)
 static void add_message(program *x, const link_message *m, int *next)
 {
 	const plan_channel *c = &x->c->p->channels[m->channel];
-	int from = part_of_stage(x->c, c->from);
-	int to = part_of_stage(x->c, c->to);
+	int from = cuda_part_of(x->c, c->from);
+	int to = cuda_part_of(x->c, c->to);
 	program_item t = { 0 };
 	if (from >= 0) {
 		add_to(x, from, &next[from], m->send);

@@ -9,6 +9,14 @@ bool cuda_has_queues(const cuda *c)
 	return c->link != &link_local || c->ngpus > 1;
 }
 
+int cuda_part_of(const cuda *c, int stage)
+{
+	for (int i = 0; i < c->nparts; i++)
+		if (c->parts[i].stage == stage)
+			return i;
+	return -1;
+}
+
 bool cuda_is_on(const cuda *c, const cuda_stage *s, int gpu)
 {
 	for (int w = s->first; w < s->first + s->nworkers; w++)

@@ -407,18 +407,9 @@ bool program_step(program *x, failure *f)
 	return true;
 }
 
-/* The row of a stage; -1. */
-static int part_of(const program *x, int stage)
-{
-	for (int i = 0; i < x->c->nparts; i++)
-		if (x->c->parts[i].stage == stage)
-			return i;
-	return -1;
-}
-
 int64_t program_received(const program *x, int stage, int instr)
 {
-	int part = part_of(x, stage);
+	int part = cuda_part_of(x->c, stage);
 	return part < 0 ? 0
 			: x->nsteps * x->link->received(x->transfers, part,
 							instr);
@@ -426,6 +417,6 @@ int64_t program_received(const program *x, int stage, int instr)
 
 int64_t program_used(const program *x, int stage)
 {
-	int part = part_of(x, stage);
+	int part = cuda_part_of(x->c, stage);
 	return part < 0 ? 0 : x->stages[part].used;
 }
