@@ -3,6 +3,7 @@ EXTRA_DIST += \
 	%D%/bench.py \
 	%D%/gpu.py \
 	%D%/highs.py \
+	%D%/pipelines.py \
 	%D%/placement.py \
 	%D%/plans.py \
 	%D%/rows.py \
@@ -56,6 +57,12 @@ bench-rows: tdlc$(EXEEXT)
 bench-plans: tdlc$(EXEEXT)
 	TDLC=./tdlc $(PYTHON) $(srcdir)/%D%/plans.py $(PLANS_FLAGS)
 .PHONY: bench-plans
+
+# PIPELINES_FLAGS='--every 5 --from 2 moe'
+bench-pipelines: tdlc$(EXEEXT) tdlrun$(EXEEXT)
+	TDLC=./tdlc TDLRUN=./tdlrun $(PYTHON) $(srcdir)/%D%/pipelines.py \
+		$(PIPELINES_FLAGS)
+.PHONY: bench-pipelines
 
 # TRAINING_FLAGS='--repeat 5 digits'
 bench-training: tdlc$(EXEEXT) tdlrun$(EXEEXT)
