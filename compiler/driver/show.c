@@ -29,7 +29,8 @@ static cli_status show_plan(page *p, const show_options *o, const char *path)
 		       page_has(p, "tdl_model_load", NULL);
 	if (changed)
 		return cli_usage(&p->program, "a plan is shown as it is; --dot "
-				 "goes with it, or --topology and --json");
+				 "goes with it, or --topology and --json or "
+				 "--diagram");
 	tdl_plan *plan = tdl_plan_load(p->context, path);
 	if (page_failed(p))
 		return p->status;
