@@ -207,16 +207,19 @@ static void say_remedies(const stages_search *x, const graph *g,
 static void say_excess(const stages_search *x, const graph *g,
 		       const pipeline_result *r)
 {
-	int at = 0;
-	while (r->plan->stages[at].arena_bytes < r->peak_bytes)
-		at++;
+	double limit;
+	int at = pipeline_fullest(x->how, r, &limit);
 	const pipeline_stage *s = &r->stages[at];
+	int64_t bytes = r->plan->stages[at].arena_bytes;
+	bool asked = limit >= (double)x->how->memory && x->how->memory > 0;
 	cli_failed(&x->job->program, "stage %d (%d layer%s, '%s' to '%s') "
 		   "needs %lld bytes on each of its devices, %lld more than "
-		   "%s allows", at, s->nlayers, s->nlayers == 1 ? "" : "s",
-		   s->first_node, s->last_node, (long long)r->peak_bytes,
-		   (long long)(r->peak_bytes - x->how->memory),
-		   job_option(x->job, "memory"));
+		   "%s", at, s->nlayers, s->nlayers == 1 ? "" : "s",
+		   s->first_node, s->last_node, (long long)bytes,
+		   (long long)(bytes - (int64_t)limit),
+		   asked ? arena_printf(x->job->arena, "%s allows",
+					job_option(x->job, "memory"))
+			 : "one of them has");
 	say_remedies(x, g, x->best);
 }
 

@@ -12,7 +12,8 @@ enum {
 	MOST_UNEVEN = 16,  /* devices of which stages may have any number */
 	MOST_LAYERS = 64,  /* that are divided so */
 	MOST_PLANNED = 3,  /* splits that are planned as they are */
-	MOST_TRIES = 3,	   /* with less and less memory */
+	MOST_TRIES = 3,	   /* with less and less memory, .. */
+	MOST_MORE = 5,	   /* .. and then, as long as nothing fits */
 	MOST_TENSOR = 32,  /* devices of a replica, where any may be */
 };
 
@@ -47,7 +48,7 @@ typedef struct searcher {
 	const pipeline_costs *costs;
 	VEC(way_sums) ways;
 	VEC(int) measured; /* numbers of devices whose ways are there */
-	double cap;	   /* bytes of a device */
+	double share;	   /* of a device's limit that may be used */
 	double excess; /* of the limit, the most that a fast plan needs */
 	/* Of the problem that is solved: */
 	const int *first_device; /* by group */
@@ -144,22 +145,35 @@ static void add_ways(searcher *x, int devices)
 
 /* ---- costs of stages --------------------------------------------------- */
 
-/* The slowest and the smallest of devices [begin, end). */
-static void look_at_devices(const searcher *x, int begin, int end,
-			    double *speed, double *memory)
+/* Whether some of devices [begin, end) are of kind i, the first of which is
+ * number `at'. */
+static bool has_kind(const topology *t, int i, int at, int begin, int end)
 {
-	const topology *t = x->how->topology;
+	return at < end && at + t->kinds[i].count > begin;
+}
+
+static double slowest_of(const topology *t, int begin, int end)
+{
+	double speed = INFINITY;
 	int at = 0;
-	*speed = 1;
-	*memory = x->cap;
-	for (int i = 0; i < t->nkinds; at += t->kinds[i++].count) {
-		const topology_devices *k = &t->kinds[i];
-		if (at >= end || at + k->count <= begin)
-			continue;
-		*speed = at <= begin ? k->speed : fmin(*speed, k->speed);
-		if (k->memory > 0)
-			*memory = fmin(*memory, (double)k->memory);
-	}
+	for (int i = 0; i < t->nkinds; at += t->kinds[i++].count)
+		if (has_kind(t, i, at, begin, end))
+			speed = fmin(speed, t->kinds[i].speed);
+	return t->nkinds > 0 ? speed : 1;
+}
+
+/* The bytes that each of devices [begin, end) may need; INFINITY.  Without a
+ * limit what fits the machine is better. */
+static double limit_of(const plan_request *how, int begin, int end)
+{
+	const topology *t = how->topology;
+	int64_t all = how->memory > 0 ? how->memory : t->memory;
+	double limit = all > 0 ? (double)all : INFINITY;
+	int at = 0;
+	for (int i = 0; i < t->nkinds; at += t->kinds[i++].count)
+		if (has_kind(t, i, at, begin, end) && t->kinds[i].memory > 0)
+			limit = fmin(limit, (double)t->kinds[i].memory);
+	return limit;
 }
 
 static double bytes_of(const searcher *x, const way_sums *w, int i, int j,
@@ -181,11 +195,13 @@ static double seconds_of(const way_sums *w, int i, int j, double speed)
 static const way_sums *best_way(const searcher *x, int i, int j, int begin,
 				int end, int in_flight, double *seconds)
 {
-	double speed, memory;
 	const way_sums *best = NULL;
+	double speed = slowest_of(x->how->topology, begin, end);
+	double memory = isinf(x->share)
+				? INFINITY
+				: x->share * limit_of(x->how, begin, end);
 	int turns = x->layers->g->turns->turns;
 	*seconds = INFINITY;
-	look_at_devices(x, begin, end, &speed, &memory);
 	for (int k = 0; k < x->ways.n; k++) {
 		const way_sums *w = &x->ways.at[k];
 		if (w->way.devices != end - begin ||
@@ -334,21 +350,42 @@ static void find_splits(searcher *x, pipeline_schedule kind, candidates *all)
 
 /* ---- judging ----------------------------------------------------------- */
 
-/* Without a limit what fits the machine is better. */
-static int64_t limit_of(const plan_request *how)
+int pipeline_fullest(const plan_request *how, const pipeline_result *r,
+		     double *limit)
 {
-	return how->memory > 0 ? how->memory : how->topology->memory;
+	double most = -1;
+	int fullest = 0, begin = 0;
+	for (int s = 0; s < r->plan->nstages; s++) {
+		int end = begin + r->stages[s].way.devices;
+		double own = limit_of(how, begin, end);
+		double bytes = (double)r->plan->stages[s].arena_bytes;
+		begin = end;
+		if (bytes / own <= most)
+			continue;
+		most = bytes / own;
+		fullest = s;
+		*limit = own;
+	}
+	return fullest;
+}
+
+/* The need of the stage that lacks most, over what there is. */
+static double excess_of(const plan_request *how, const pipeline_result *r)
+{
+	double limit;
+	int s = pipeline_fullest(how, r, &limit);
+	return (double)r->plan->stages[s].arena_bytes / limit;
 }
 
 static bool is_within(const plan_request *how, const pipeline_result *r)
 {
-	int64_t limit = limit_of(how);
-	return limit == 0 || r->peak_bytes <= limit;
+	return excess_of(how, r) <= 1;
 }
 
 bool pipeline_fits(const plan_request *how, const pipeline_result *r)
 {
-	return r->plan && (how->memory == 0 || r->peak_bytes <= how->memory);
+	bool limited = how->memory > 0 || how->topology->nkinds > 0;
+	return r->plan && (!limited || is_within(how, r));
 }
 
 bool pipeline_is_better(const plan_request *how, const pipeline_result *x,
@@ -399,9 +436,8 @@ static void judge(searcher *x, const pipeline_cut *of, pipeline_result *best)
 		return;
 	bool fast = !best->plan || !is_within(x->how, best) ||
 		    r.seconds < best->seconds;
-	if (r.plan && fast && !is_within(x->how, &r))
-		x->excess = fmax(x->excess, (double)r.peak_bytes /
-						    (double)limit_of(x->how));
+	if (r.plan && fast)
+		x->excess = fmax(x->excess, excess_of(x->how, &r));
 	if (pipeline_is_better(x->how, &r, best)) {
 		r.cut = ARENA_COPY(x->how->arena, &cut, 1);
 		*best = r;
@@ -442,6 +478,8 @@ static void judge_all(searcher *x, candidates *all, pipeline_result *best)
 		all->at[n] = one;
 		if (is_hopeful(x, &one, best))
 			judge(x, &one.cut, best);
+		else if (same_cut(&one.cut, best->cut))
+			x->excess = fmax(x->excess, excess_of(x->how, best));
 	}
 }
 
@@ -486,22 +524,22 @@ static void search_chunks(searcher *x, pipeline_result *best)
 /* With less memory as long as what is planned needs more than there is. */
 static void search(searcher *x, pipeline_result *best)
 {
-	double limit = limit_of(x->how) > 0 ? (double)limit_of(x->how)
-					    : INFINITY;
-	x->cap = limit;
-	for (int i = 0; i < MOST_TRIES && !x->failed; i++) {
+	bool limited = limit_of(x->how, 0, x->how->k) < INFINITY;
+	x->share = 1;
+	for (int i = 0; i < MOST_TRIES + MOST_MORE && !x->failed; i++) {
 		candidates all = { 0 };
 		x->excess = 0;
 		find_splits(x, x->aims->any_schedule ? SCHEDULE_1F1B
 						     : x->aims->kind, &all);
 		judge_all(x, &all, best);
-		if (all.n == 0 && i == 0 && limit < INFINITY) {
-			x->cap = INFINITY;
+		if (all.n == 0 && i == 0 && limited) {
+			x->share = INFINITY;
 			continue;
 		}
-		if (!best->plan || x->excess <= 1 || x->cap == INFINITY)
+		if (!best->plan || x->excess <= 1 || isinf(x->share) ||
+		    (i + 1 >= MOST_TRIES && is_within(x->how, best)))
 			break;
-		x->cap *= 0.99 / x->excess;
+		x->share *= 0.99 / x->excess;
 	}
 	try_schedules(x, best);
 }
@@ -528,7 +566,7 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 {
 	plan_request named = *how;
 	searcher x = { .how = &named, .aims = aims, .tmp = arena_new(),
-		       .cap = INFINITY };
+		       .share = INFINITY };
 	named.algorithm = aims->inside ? aims->inside : PLAN_AUTO;
 	*best = (pipeline_result){ 0 };
 	x.layers = pipeline_layers_new(how->arena, how->graph, how->topology);

@@ -27,7 +27,13 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 bool pipeline_is_better(const plan_request *how, const pipeline_result *x,
 			const pipeline_result *y);
 
-/* Whether there is a plan, within the limit. */
+/* The stage that lacks most memory, or has least left; *limit are the bytes
+ * that each of its devices may need, of how or of the machine; INFINITY. */
+int pipeline_fullest(const plan_request *how, const pipeline_result *r,
+		     double *limit);
+
+/* Whether there is a plan, within the limit, and, where devices differ, within
+ * the memory of each. */
 bool pipeline_fits(const plan_request *how, const pipeline_result *r);
 
 #endif

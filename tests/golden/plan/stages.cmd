@@ -34,6 +34,17 @@ cat >"$tmp/t.json" <<'END'
  "devices": [{"count": 1, "speed": 3}, {"count": 1, "speed": 1}]}
 END
 plan -k 2 --stages 2 --micro-batches 4 --topology "$tmp/t.json" | sed -n '/stage /,$p'
+# Each has its own memory, which a split that was thought to fit is searched
+# again for.
+with_memory() { sed "s/\"speed\": 3/&, \"memory\": $1/" "$tmp/t.json" >"$tmp/less.json"; }
+with_memory 960
+plan -k 2 --stages 2 --micro-batches 4 --topology "$tmp/less.json" | sed -n '/stage /,$p'
+with_memory 100
+plan -k 2 --stages 2 --micro-batches 4 --topology "$tmp/less.json"
+plan -k 2 --stages 2 --micro-batches 4 --topology "$tmp/less.json" --memory 1M
+with_memory 9000
+tdlc plan ../../../examples/models/mlp.tdl -D depth=6 -D inputs=12 -D width=10 -D batch=8 --train \
+	-k 2 --stages 2 --micro-batches 1 --topology "$tmp/less.json" | sed -n '/stage /,$p'
 plan -k 2 --stages 2 --micro-batches 1 --algorithm joint
 plan -k 2 --stages 2 --micro-batches 1 --algorithm megatron --sequence-parallel
 plan -k 2 --stages 2 --micro-batches 1 --algorithm auto --objective memory
