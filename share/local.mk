@@ -75,6 +75,7 @@ tdlc_pages = \
 	%D%/man/tdlc-report.1 \
 	%D%/man/tdlc-score.1 \
 	%D%/man/tdlc-show.1 \
+	%D%/man/tdlc-simulate.1 \
 	%D%/man/tdlc-solve.1 \
 	%D%/man/tdlc-verify.1
 
