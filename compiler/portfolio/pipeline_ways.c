@@ -82,6 +82,35 @@ static bool has_parts(const mesh *m, const cuts *c, int d, int64_t extent)
 	return parts == 1 || parts <= extent;
 }
 
+/* Takes the axes of a replica, those behind the first n, from the last one on,
+ * out of what these and the replicas cut into more parts than it has elements:
+ * its planner did not see that replicas divide it.  Not along an axis along
+ * which `result' is partial, if that is not NULL. */
+static void drop_excess(const mesh *m, int n, cuts *c, int d, int64_t extent,
+			const cuts *result)
+{
+	for (int i = m->naxes; i-- > n && !has_parts(m, c, d, extent);)
+		if (c->dim[i] == d && (!result || result->dim[i] >= CUT_NONE))
+			c->dim[i] = CUT_NONE;
+}
+
+/* A tensor is replicated along such an axis, and a node is computed by all
+ * devices along it. */
+static void drop_all_excess(const graph *g, assignment *as, int n)
+{
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		for (int d = 0; d < g->tensors[t].type.ndim; d++)
+			drop_excess(&as->mesh, n, &as->tensor_cuts[t], d,
+				    g->tensors[t].type.dims[d], NULL);
+	for (node_id i = 0; i < g->nnodes; i++) {
+		const node *of = &g->nodes[i];
+		for (int v = 0; v < of->kernel->nvars; v++)
+			drop_excess(&as->mesh, n, &as->node_cuts[i], v,
+				    of->kernel->vars[v].extent,
+				    &as->tensor_cuts[of->output]);
+	}
+}
+
 /* Whether what replicas and a replica cut together can be cut. */
 static bool can_be_cut(const graph *g, const assignment *as)
 {
@@ -117,6 +146,7 @@ const search_result *pipeline_way_search(const plan_request *how,
 	as.tensor_cuts = joined(a, x->tensor_cuts, n, y->tensor_cuts, m,
 				g->ntensors);
 	as.node_cuts = joined(a, x->node_cuts, n, y->node_cuts, m, g->nnodes);
+	drop_all_excess(g, &as, n);
 	search_result *both = search_evaluate(a, g, &as, way->algorithm);
 	if (!can_be_cut(g, &as))
 		both->error = "replicas, and the devices of each, cut "
