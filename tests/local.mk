@@ -124,6 +124,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/library/ask.c \
 	%D%/library/functions.txt \
 	%D%/library/types.txt \
+	%D%/models/accumulated.py \
 	%D%/models/cases \
 	%D%/models/described.py \
 	%D%/models/drawn.py \
