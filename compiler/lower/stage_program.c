@@ -586,7 +586,9 @@ void stage_program(arena *a, plan *p, const stage_homes *h, int nth,
 	find_ends(&x);
 	put_all(&x, messages, nmessages);
 	move_sent_states(&x, messages, nmessages);
-	qsort(x.program.at, (size_t)x.program.n, sizeof(placed), by_place);
+	if (x.program.n > 0)
+		qsort(x.program.at, (size_t)x.program.n, sizeof(placed),
+		      by_place);
 	for (int i = 0; i < x.program.n; i++)
 		counts[x.program.at[i].group]++;
 	set_program(&x);

@@ -68,7 +68,8 @@ static void repeat(repeater *x, int part, tensor_id t)
 			vec_push(x->tmp, &all, g->tensors[in].producer);
 		}
 	}
-	qsort(all.at, (size_t)all.n, sizeof(*all.at), ascending);
+	if (all.n > 0)
+		qsort(all.at, (size_t)all.n, sizeof(*all.at), ascending);
 	for (int i = 0; i < all.n; i++) {
 		tensor_id made = g->nodes[all.at[i]].output;
 		x->copy[made] = g->ntensors + x->copied.n;
