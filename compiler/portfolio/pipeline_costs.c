@@ -270,7 +270,8 @@ static int by_first(const void *x, const void *y)
 /* Of what is there for a while, a layer has the most of its own. */
 static void count_passing(passing_use *all, int n)
 {
-	qsort(all, (size_t)n, sizeof(*all), by_first);
+	if (n > 0)
+		qsort(all, (size_t)n, sizeof(*all), by_first);
 	for (int i = 0; i < n; i++) {
 		layer_cost *to = all[i].of;
 		*all[i].now += all[i].nbytes;

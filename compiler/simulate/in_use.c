@@ -131,7 +131,8 @@ static simulated_use *add_up(arena *a, change *all, int nchanges, int *n)
 {
 	VEC(simulated_use) uses = { 0 };
 	int64_t now = 0;
-	qsort(all, (size_t)nchanges, sizeof(*all), by_instant);
+	if (nchanges > 0)
+		qsort(all, (size_t)nchanges, sizeof(*all), by_instant);
 	vec_push(a, &uses, ((simulated_use){ 0, 0 }));
 	for (int i = 0; i < nchanges; i++) {
 		simulated_use *last = &uses.at[uses.n - 1];
