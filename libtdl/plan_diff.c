@@ -6,6 +6,7 @@
 
 #include "base/intern.h"
 #include "layout/layout_text.h"
+#include "libtdl/plan_report.h"
 
 static const char *layouts_text(arena *a, const plan *p, const plan_tensor *t)
 {
@@ -126,15 +127,7 @@ int plan_all_buckets(const plan_pipeline *p, int *reductions)
 	return n;
 }
 
-static json_t *mesh_json(const mesh *m)
-{
-	json_t *sizes = json_array();
-	for (int a = 0; a < m->naxes; a++)
-		json_array_append_new(sizes, json_integer(m->size[a]));
-	return sizes;
-}
-
-/* [{"devices", "mesh", "operators"}], of several stages. */
+/* [{"devices", "mesh", "operators", "peak_bytes"}], of several stages. */
 static json_t *stages_json(const plan_pipeline *p)
 {
 	json_t *all = json_array();
@@ -143,7 +136,7 @@ static json_t *stages_json(const plan_pipeline *p)
 		json_array_append_new(
 			all, json_pack("{s:i,s:o,s:i,s:I}", "devices",
 				       mesh_workers(&q->mesh), "mesh",
-				       mesh_json(&q->mesh), "operators",
+				       plan_mesh_json(&q->mesh), "operators",
 				       q->nnodes, "peak_bytes",
 				       (json_int_t)q->arena_bytes));
 	}
@@ -161,8 +154,9 @@ static json_t *plan_json(const plan_pair *d, int i)
 		pipeline_first(p, p->nstages), "micro_batches",
 		plan_micro_batches(p), "buckets", buckets,
 		"bucketed_reductions", reductions, "mesh",
-		one ? mesh_json(&p->stages[0].mesh) : json_null(), "schedule",
-		p->schedule, "stages", one ? json_null() : stages_json(p),
+		one ? plan_mesh_json(&p->stages[0].mesh) : json_null(),
+		"schedule", p->schedule, "stages",
+		one ? json_null() : stages_json(p),
 		"communication_bytes", (json_int_t)p->communication_bytes,
 		"peak_bytes_per_device", (json_int_t)plan_most_memory(p),
 		"predicted_seconds", d->seconds[i], "predicted_for",

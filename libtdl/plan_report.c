@@ -9,7 +9,7 @@
 #include "layout/layout_text.h"
 #include "libtdl/plan_stages.h"
 
-static json_t *mesh_json(const mesh *m)
+json_t *plan_mesh_json(const mesh *m)
 {
 	json_t *all = json_array();
 	for (int a = 0; a < m->naxes; a++)
@@ -188,7 +188,7 @@ json_t *plan_report_search(const plan_result *r)
 	json_object_set_new(j, "algorithm", json_string(s->algorithm));
 	json_object_set_new(j, "objective", json_string(r->objective));
 	set_int(j, "devices", mesh_workers(m));
-	json_object_set_new(j, "mesh", mesh_json(m));
+	json_object_set_new(j, "mesh", plan_mesh_json(m));
 	json_object_set_new(j, "micro_batches",
 			    plan_loop_json(&r->plan->loop));
 	json_object_set_new(j, "micro_batches_tried", plan_tried_json(r));

@@ -15,6 +15,9 @@ void plan_report_text(FILE *to, arena *a, const plan_result *r);
 /* The same without the lists of tensors and operators. */
 json_t *plan_report_search(const plan_result *r);
 
+/* The sizes of a mesh's axes. */
+json_t *plan_mesh_json(const mesh *m);
+
 /* `micro_batches' of it: null without a loop. */
 json_t *plan_loop_json(const plan_loop *o);
 

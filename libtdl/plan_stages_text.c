@@ -19,20 +19,12 @@ static double seconds_of(const pipeline_stage *s)
 
 /* ---- JSON -------------------------------------------------------------- */
 
-static json_t *axes_json(const mesh *m)
-{
-	json_t *all = json_array();
-	for (int i = 0; i < m->naxes; i++)
-		json_array_append_new(all, json_integer(m->size[i]));
-	return all;
-}
-
 static json_t *stage_json(const pipeline_stage *s, const plan *p)
 {
 	return json_pack(
 		"{s:i,s:i,s:o,s:i,s:s,s:s,s:s,s:I,s:f,s:f,s:f,s:I}",
 		"devices", s->way.devices, "replicas", s->way.replicas, "mesh",
-		axes_json(&p->mesh), "layers", s->nlayers,
+		plan_mesh_json(&p->mesh), "layers", s->nlayers,
 		"first", s->first_node, "last", s->last_node, "algorithm",
 		s->way.algorithm, "peak_bytes", (json_int_t)p->arena_bytes,
 		"seconds", seconds_of(s), "forward_seconds",

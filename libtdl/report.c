@@ -22,14 +22,6 @@ static json_t *sizes_json(const int64_t *v, int n)
 	return list;
 }
 
-static json_t *mesh_json(const mesh *m)
-{
-	json_t *list = json_array();
-	for (int i = 0; i < m->naxes; i++)
-		json_array_append_new(list, json_integer(m->size[i]));
-	return list;
-}
-
 /* The next coordinates over the axes that cut dimension d, the innermost
  * first; false behind the last. */
 static bool next_part(const mesh *m, const cuts *c, int d, int *coords)
@@ -150,7 +142,7 @@ static json_t *whole_json(const report *r)
 		"{s:i,s:s,s:s,s:i,s:o,s:b,s:o,s:o,s:I,s:I,s:f,s:f,s:f}",
 		"format", REPORT_FORMAT, "model", p->model, "algorithm",
 		p->algorithm, "devices", mesh_workers(&p->mesh), "mesh",
-		mesh_json(&p->mesh), "train", p->training, "micro_batches",
+		plan_mesh_json(&p->mesh), "train", p->training, "micro_batches",
 		plan_loop_json(&p->loop), "machine", machine_json(r),
 		"communication_bytes", (json_int_t)p->communication_bytes,
 		"peak_bytes_per_device", (json_int_t)p->arena_bytes,

@@ -198,12 +198,10 @@ json_t *stages_figures_json(const stages_view *v, int s)
 {
 	const plan *q = &v->p->stages[s];
 	const simulated_stage *x = &v->step->stages[s];
-	json_t *sizes = json_array();
-	for (int i = 0; i < q->mesh.naxes; i++)
-		json_array_append_new(sizes, json_integer(q->mesh.size[i]));
 	return json_pack(
 		"{s:i,s:i,s:o,s:I,s:I,s:I,s:f,s:f,s:f,s:f,s:f}",
-		"first_device", x->first, "devices", x->ndevices, "mesh", sizes,
+		"first_device", x->first, "devices", x->ndevices, "mesh",
+		plan_mesh_json(&q->mesh),
 		"peak_bytes", (json_int_t)q->arena_bytes, "bytes_in_use",
 		(json_int_t)v->peak[s], "communication_bytes",
 		(json_int_t)q->communication_bytes, "computing_seconds",

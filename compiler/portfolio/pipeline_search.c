@@ -133,7 +133,8 @@ static void add_ways(searcher *x, int devices)
 			continue;
 		if (aims->inside || inner == 1) {
 			add_way(x, devices, d,
-				aims->inside ? aims->inside : "tofu",
+				aims->inside ? aims->inside
+					     : insides[LAST_INSIDE].algorithm,
 				x->how->variant);
 			continue;
 		}
