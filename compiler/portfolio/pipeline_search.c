@@ -397,9 +397,7 @@ bool pipeline_is_better(const plan_request *how, const pipeline_result *x,
 	bool fits = is_within(how, x);
 	if (fits != is_within(how, y))
 		return fits;
-	return fits && how->objective != OBJECTIVE_MEMORY
-		       ? x->seconds < y->seconds
-		       : x->peak_bytes < y->peak_bytes;
+	return fits ? x->seconds < y->seconds : x->peak_bytes < y->peak_bytes;
 }
 
 /* The cut with a planner in each stage that divides any graph. */

@@ -17,9 +17,9 @@ typedef struct pipeline_aims {
 	const char *inside; /* a planner; NULL: the best of some */
 } pipeline_aims;
 
-/* The best pipeline of the graph in turns of how, by how->objective, time or
- * memory, within how->memory; the one that needs least memory if none is.
- * Refused if there is none.  False when errors were added. */
+/* The fastest pipeline of those that are tried, of the graph in turns of how,
+ * within how->memory; the one that needs least memory if none is.  Refused if
+ * there is none.  False when errors were added. */
 bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 		     pipeline_result *best);
 
