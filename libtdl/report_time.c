@@ -28,7 +28,7 @@ json_t *report_program(const report *r)
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
 		int of = report_node_of(p, in);
-		if (in->op == PLAN_SEND || in->op == PLAN_RECEIVE)
+		if (plan_is_message(in))
 			bytes[i] = pipeline_channel_bytes(r->stages->p,
 							  in->channel);
 		json_array_append_new(
@@ -76,7 +76,7 @@ static void set_instant(walk *w, int row)
 {
 	report *r = w->r;
 	const plan_instr *in = &r->flat->program[w->at];
-	bool talks = in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+	bool talks = plan_is_message(in);
 	double begin, end;
 	if (talks) {
 		const simulated_message *m =

@@ -224,8 +224,7 @@ static bool find_ends(pipeline_checker *c, ends *e)
 	}
 	for (int s = 0; s < p->nstages; s++)
 		for (int i = 0; i < p->stages[s].ninstrs; i++) {
-			plan_op op = p->stages[s].program[i].op;
-			if ((op == PLAN_SEND || op == PLAN_RECEIVE) &&
+			if (plan_is_message(&p->stages[s].program[i]) &&
 			    !note_end(c, e, s, i))
 				return false;
 		}

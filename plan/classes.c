@@ -31,7 +31,7 @@ int plan_instr_class(layout_classes *f, const plan *p, const plan_instr *in)
 					  [PLAN_MOVE] = LAYOUT_MOVE,
 					  [PLAN_COMBINE] = LAYOUT_COMBINE,
 					  [PLAN_FEED] = LAYOUT_RUN};
-	assert(in->op != PLAN_SEND && in->op != PLAN_RECEIVE);
+	assert(!plan_is_message(in));
 	int from = source_class(f, p, in);
 	return layout_class_pair(f, uses[in->op], from,
 				 plan_buffer_class(f, p,

@@ -250,17 +250,12 @@ message_order messages_in_order(arena *a, const plan_pipeline *p)
 
 /* ---- a stage ----------------------------------------------------------- */
 
-static bool is_message(const plan_instr *in)
-{
-	return in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
-}
-
 /* Adds the program's instructions up to `end' to those of an order. */
 static void add_others(stream_order *to, const plan *p, int *at, int end,
 		       int *instrs)
 {
 	for (; *at < end; ++*at)
-		if (!is_message(&p->program[*at]))
+		if (!plan_is_message(&p->program[*at]))
 			instrs[to->n++] = *at;
 }
 

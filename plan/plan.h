@@ -164,6 +164,12 @@ static inline bool plan_moves(const plan_instr *in)
 	return in->op == PLAN_MOVE || in->op == PLAN_COMBINE;
 }
 
+/* Whether it is a message between the stages of a pipeline. */
+static inline bool plan_is_message(const plan_instr *in)
+{
+	return in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+}
+
 /* A batch that is divided over time.  Instructions [begin, end) are the body,
  * which is run once for each turn; those before and behind it are run once.
  * turns is 0 where there is no loop. */

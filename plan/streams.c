@@ -256,7 +256,7 @@ static void add(streams *x, const stream_order *o, int i, int end)
 		add_transfers(x, i, end - i);
 		return;
 	}
-	bool message = in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+	bool message = plan_is_message(in);
 	if (conflicts_with(x->p, i, x->bucket.at, x->bucket.n))
 		close_bucket(x);
 	hand_over(x, message ? STREAM_COUNT + o->links[in->channel]

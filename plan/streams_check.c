@@ -86,7 +86,7 @@ static bool check_queues(const replay *r, stream_fault *f)
 		const stream_step *x = &r->s->steps[t];
 		int i = x->instrs[0], on = STREAM_COMPUTE;
 		const plan_instr *in = &r->p->program[i];
-		bool message = in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+		bool message = plan_is_message(in);
 		if (message)
 			on = STREAM_COUNT + r->o->links[in->channel];
 		if (x->on < 0 || x->on >= r->s->nqueues ||

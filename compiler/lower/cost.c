@@ -377,7 +377,7 @@ static effort *efforts_of(arena *a, instr_times *x, const plan *p)
 	effort *all = ARENA_ARRAY(a, effort, p->ninstrs);
 	for (int i = 0, next; i < p->ninstrs; i = next) {
 		const plan_instr *in = &p->program[i];
-		bool message = in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+		bool message = plan_is_message(in);
 		next = message ? i + 1 : plan_phase_end(p, i);
 		if (message)
 			continue;

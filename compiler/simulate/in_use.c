@@ -91,7 +91,7 @@ static void note_all(watch *w, const simulation *s, int stage,
 	int left = s->stages[stage].nunits > 0 ? u->end - u->instr : 0;
 	for (int i = 0; i < w->q->ninstrs; i++) {
 		const plan_instr *in = &w->q->program[i];
-		bool talks = in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+		bool talks = plan_is_message(in);
 		const simulated_message *m = NULL;
 		if (talks) {
 			m = &s->messages[messages[in->channel]];

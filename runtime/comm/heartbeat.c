@@ -106,7 +106,7 @@ static const plan *program_of(const plan_pipeline *p, int worker, int at,
 static void instruction_text(const plan *p, int at, char *text, size_t n)
 {
 	const plan_instr *in = &p->program[at];
-	bool message = in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
+	bool message = plan_is_message(in);
 	snprintf(text, n, "instruction %d (%s of '%s')", at,
 		 message ? "message" : collective_name(in->collective),
 		 p->tensors[p->buffers[in->to].tensor].name);

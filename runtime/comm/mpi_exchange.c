@@ -231,11 +231,11 @@ void exchanges_open(ranks *c)
 {
 	c->exchanges = ARENA_ARRAY(c->a, exchange, c->p->ninstrs);
 	for (int i = 0, end; i < c->p->ninstrs; i = end) {
-		plan_op op = c->p->program[i].op;
+		const plan_instr *in = &c->p->program[i];
 		end = plan_phase_end(c->p, i);
-		if (plan_moves(&c->p->program[i]))
+		if (plan_moves(in))
 			note_exchange(c, i, end, &c->exchanges[i]);
-		else if (op == PLAN_SEND || op == PLAN_RECEIVE)
+		else if (plan_is_message(in))
 			note_message(c, i, &c->exchanges[i]);
 	}
 	open_outboxes(c);

@@ -123,11 +123,6 @@ static void open_bucket(nccl *l, const stream_step *t)
 	}
 }
 
-static bool is_message(const plan_instr *in)
-{
-	return in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
-}
-
 static link_group *link_of_message(const nccl *l, int instr)
 {
 	return &l->links[l->c->order.link_of[l->p->program[instr].channel]];
@@ -179,7 +174,7 @@ static void note_all(nccl *l)
 			&l->p->program[s->steps[i].instrs[0]];
 		if (plan_moves(in))
 			note_bucket(l, &s->steps[i]);
-		else if (is_message(in))
+		else if (plan_is_message(in))
 			note_message(l, s->steps[i].instrs[0]);
 	}
 }
@@ -192,7 +187,7 @@ static void open_all(nccl *l)
 			&l->p->program[s->steps[i].instrs[0]];
 		if (plan_moves(in))
 			open_bucket(l, &s->steps[i]);
-		else if (is_message(in))
+		else if (plan_is_message(in))
 			open_message(l, s->steps[i].instrs[0]);
 	}
 }
@@ -213,7 +208,7 @@ static int next_message(const nccl *l, int instr, int m)
 static bool is_transfer(const nccl *l, const stream_step *t)
 {
 	const plan_instr *in = &l->p->program[t->instrs[0]];
-	return is_message(in) ||
+	return plan_is_message(in) ||
 	       (plan_moves(in) && l->buckets[t->instrs[0]].last >= 0);
 }
 
@@ -231,7 +226,7 @@ static void list_transfers(nccl *l)
 		const stream_step *t = &s->steps[i];
 		if (!is_transfer(l, t))
 			continue;
-		bool goes = is_message(&l->p->program[t->instrs[0]]);
+		bool goes = plan_is_message(&l->p->program[t->instrs[0]]);
 		if (goes) {
 			m = next_message(l, t->instrs[0], m);
 			place = (int64_t)(m + 1) * BETWEEN;
@@ -527,7 +522,7 @@ static bool name_transfer(const nccl *l, failure *f)
 	const plan_instr *in = &l->p->program[at];
 	return fail_with(f, why.status, "worker %d, after instruction %d (%s "
 			 "of '%s'): %s", l->c->first, at,
-			 is_message(in) ? "message"
+			 plan_is_message(in) ? "message"
 					: collective_name(in->collective),
 			 l->p->tensors[l->p->buffers[in->to].tensor].name,
 			 why.text);
