@@ -184,6 +184,10 @@ struct tdl_model {
 /* Lets messages of a call be about places in a model. */
 void api_see_model(api_call *c, const tdl_model *m);
 
+/* Whether a model goes with what is done, after a message where not: one whose
+ * stages are to compute again goes with plans of stages alone. */
+bool api_model_agrees(api_call *c, const tdl_model *m, bool stages);
+
 /* The arena goes with the last use. */
 void api_end_use(tdl_model *m);
 

@@ -1,6 +1,7 @@
 /* Models: tdl_model of tdl.h. */
 #include "config.h"
 
+#include "compiler/train/train.h"
 #include "libtdl/api.h"
 #include "libtdl/coverage.h"
 #include "libtdl/graph_json.h"
@@ -63,6 +64,17 @@ void api_see_model(api_call *c, const tdl_model *m)
 		diag_name_members(c->job.sink);
 }
 
+bool api_model_agrees(api_call *c, const tdl_model *m, bool stages)
+{
+	const job *d = &c->job;
+	bool ok = stages || !m->graph->recompute_stages;
+	if (!ok)
+		api_fail(c, TDL_USAGE, "%s %s is for plans with %s",
+			 job_option(d, "recompute"), TRAIN_BY_STAGE,
+			 job_option(d, "stages"));
+	return ok;
+}
+
 void api_end_use(tdl_model *m)
 {
 	if (m && --m->uses == 0)
@@ -89,6 +101,8 @@ static void show(api_call *c, void *arg)
 	const graph *g = q->of->graph;
 	arena *a = c->job.arena;
 	text_stream s;
+	if (!api_model_agrees(c, q->of, false))
+		return;
 	if (c->context->style & TDL_DOT)
 		graph_dot(text_stream_open(&s), a, g);
 	else if (api_as_text(c))
@@ -109,6 +123,8 @@ static void count_costs(api_call *c, void *arg)
 {
 	question *q = arg;
 	api_see_model(c, q->of);
+	if (!api_model_agrees(c, q->of, false))
+		return;
 	json_t *j = model_costs_json(&c->job, q->of->graph, q->name,
 				     q->of->path);
 	if (j)

@@ -181,6 +181,7 @@ bool plan_request_of(job *d, const graph *g, plan_options *o,
 	how->separate = o->separate;
 	if (o->objective >= 0)
 		how->objective = (plan_objective)o->objective;
+	o->aims.recompute = o->model->recompute_stages;
 	how->topology = o->stages ?
 		plan_topology_of_stages(d, o->topology, o->devices) :
 		plan_topology(d, o->topology, o->devices);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/portfolio/pipeline_plan.h"
+#include "compiler/train/train.h"
 #include "libtdl/placement_more.h"
 #include "libtdl/plan_report.h"
 
@@ -178,6 +179,7 @@ static void say_remedies(const stages_search *x, const graph *g,
 	const job *d = x->job;
 	arena *a = d->arena;
 	pipeline_aims other = o->aims, more_stages = o->aims;
+	pipeline_aims again = o->aims;
 	turns_options t = plan_turns_options(o, 2 * one->turns->turns);
 	int before = diag_errors(d->sink);
 	other.kind = SCHEDULE_1F1B;
@@ -187,6 +189,12 @@ static void say_remedies(const stages_search *x, const graph *g,
 			    arena_printf(a, "with %s %s",
 					 job_option(d, "schedule"),
 					 schedule_name(SCHEDULE_1F1B)));
+	again.recompute = true;
+	if (g->training && !o->aims.recompute)
+		say_if_fits(x, one, &again,
+			    arena_printf(a, "with %s %s",
+					 job_option(d, "recompute"),
+					 TRAIN_BY_STAGE));
 	more_stages.nstages *= 2;
 	if (more_stages.nstages > 0 && more_stages.nstages <= x->how->k)
 		say_if_fits(x, one, &more_stages,

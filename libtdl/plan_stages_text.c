@@ -8,6 +8,7 @@
 #include "compiler/portfolio/pipeline_plan.h"
 #include "libtdl/plan_report.h"
 #include "libtdl/plan_stages.h"
+#include "libtdl/stages_view.h"
 
 static double seconds_of(const pipeline_stage *s)
 {
@@ -22,14 +23,15 @@ static double seconds_of(const pipeline_stage *s)
 static json_t *stage_json(const pipeline_stage *s, const plan *p)
 {
 	return json_pack(
-		"{s:i,s:i,s:o,s:i,s:s,s:s,s:s,s:I,s:f,s:f,s:f,s:I}",
+		"{s:i,s:i,s:o,s:i,s:s,s:s,s:s,s:I,s:f,s:f,s:f,s:I,s:i}",
 		"devices", s->way.devices, "replicas", s->way.replicas, "mesh",
 		plan_mesh_json(&p->mesh), "layers", s->nlayers,
 		"first", s->first_node, "last", s->last_node, "algorithm",
 		s->way.algorithm, "peak_bytes", (json_int_t)p->arena_bytes,
 		"seconds", seconds_of(s), "forward_seconds",
 		s->seconds.pass[PASS_FORWARD], "once_seconds", s->seconds.once,
-		"communication_bytes", (json_int_t)p->communication_bytes);
+		"communication_bytes", (json_int_t)p->communication_bytes,
+		"recomputed", stages_recomputed(p));
 }
 
 static json_t *stages_json(const pipeline_result *r)
@@ -98,6 +100,8 @@ static void print_figures(FILE *to, arena *a, const plan_result *r)
 	print_item(to, "micro-batches", arena_printf(
 		a, "%d, of %" PRId64 " samples in all, by %s%s", l->turns,
 		l->batch, p->schedule, plan_tried_text(a, r)));
+	if (stages_recomputed_text(a, p))
+		print_item(to, "recomputed", stages_recomputed_text(a, p));
 	print_item(to, "communication", arena_printf(
 		a, "%s a run, received by all devices; %s of it between "
 		"stages", plan_bytes_text(a, p->communication_bytes),

@@ -29,6 +29,8 @@ bool api_plan_request(api_call *c, const tdl_model *m,
 	if (c->mode != API_CALL)
 		return false;
 	api_see_model(c, m);
+	if (!api_model_agrees(c, m, o->stages != NULL))
+		return false;
 	if (!plan_request_of(d, graph_canonical(d->arena, m->graph), o, how))
 		return false;
 	how->observer = api_observer(c);
@@ -79,6 +81,8 @@ static void find_table(api_call *c, void *arg)
 	if (c->mode != API_CALL)
 		return;
 	api_see_model(c, p->of);
+	if (!api_model_agrees(c, p->of, false))
+		return;
 	r.observer = api_observer(c);
 	text_stream s;
 	const graph *g = graph_canonical(c->job.arena, p->of->graph);

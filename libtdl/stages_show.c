@@ -51,6 +51,9 @@ static void print_head(FILE *to, const stages_view *v)
 	fprintf(to, "%s on %d devices in %d stages, planned by %s\n", p->model,
 		pipeline_first(p, p->nstages), p->nstages, p->algorithm);
 	print_item(to, "schedule", stages_schedule_text(v->arena, p));
+	if (stages_recomputed_text(v->arena, p))
+		print_item(to, "recomputed",
+			   stages_recomputed_text(v->arena, p));
 	print_item(to, "communication", arena_printf(
 		v->arena, "%s a run, received by all devices; %s of it "
 		"between stages", bytes_text(v->arena, p->communication_bytes),

@@ -60,6 +60,17 @@ static const char *layout_text(arena *a, const plan *q, int t)
 	return text;
 }
 
+/* The tensor of a stage whose maker computes t again; NULL. */
+static const char *again_of(const stages_view *v, int s, int t)
+{
+	const plan *q = &v->p->stages[s];
+	int made = maker_of(q, t);
+	for (int n = 0; made >= 0 && n < q->nnodes; n++)
+		if (stages_computes_again(q, n) == made)
+			return q->tensors[q->nodes[n].output].name;
+	return NULL;
+}
+
 /* ---- text -------------------------------------------------------------- */
 
 enum { COLUMN = 17 };
@@ -121,6 +132,10 @@ void stages_tensor_text(FILE *to, const stages_view *v, const stages_tensor *x)
 		if (*readers)
 			print_item(to, "", arena_printf(a, "read by %s",
 							readers));
+		if (again_of(v, s, t))
+			print_item(to, "", arena_printf(
+				a, "computed again before the backward pass, "
+				"as '%s'", again_of(v, s, t)));
 		print_item(to, "", arena_printf(
 			a, "the stage works %s of each step, of %s",
 			arena_strdup(a, units_seconds(v->step->stages[s]
@@ -151,14 +166,16 @@ static json_t *stage_json(const stages_view *v, int s, int t)
 			json_array_append_new(readers,
 					      json_string(q->nodes[i].name));
 	return json_pack(
-		"{s:i,s:s?,s:o,s:o,s:o,s:I,s:o,s:f}", "stage", s, "made_by",
+		"{s:i,s:s?,s:o,s:o,s:o,s:I,s:o,s:s?,s:f}", "stage", s,
+		"made_by",
 		n < 0 ? NULL : q->nodes[n].name, "received_from",
 		c < 0 ? json_null() : json_integer(v->p->channels[c].from),
 		"received_bytes", c < 0 ? json_null() :
 		json_integer(pipeline_channel_bytes(v->p, c)), "layout",
 		cuts_json(v->arena, q, t), "bytes_per_device",
 		(json_int_t)plan_kept_bytes(q, t), "read_by", readers,
-		"seconds", v->step->stages[s].busy_seconds);
+		"again", again_of(v, s, t), "seconds",
+		v->step->stages[s].busy_seconds);
 }
 
 json_t *stages_tensor_json(const stages_view *v, const stages_tensor *x)

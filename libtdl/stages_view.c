@@ -3,6 +3,7 @@
 #include "libtdl/stages_view.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/text.h"
@@ -70,6 +71,52 @@ const char *stages_pass_name(const plan *of, int segment)
 	if (segment < 0 || segment >= n)
 		return segment < 0 ? "before" : "after";
 	return of->stage ? names[of->stage->segments[segment].pass] : "body";
+}
+
+static int node_named(const plan *of, const char *name, size_t n)
+{
+	for (int i = 0; i < of->nnodes; i++)
+		if (!strncmp(of->nodes[i].name, name, n) &&
+		    !of->nodes[i].name[n])
+			return i;
+	return -1;
+}
+
+/* One that does the same, whose name and ".again" the node's name begins
+ * with. */
+int stages_computes_again(const plan *of, int n)
+{
+	const char *name = of->nodes[n].name, *end = NULL;
+	for (const char *at = name; (at = strstr(at, ".again")); at++)
+		end = at;
+	int first = end ? node_named(of, name, (size_t)(end - name)) : -1;
+	return first >= 0 && of->nodes[first].kernel == of->nodes[n].kernel
+		       ? first : -1;
+}
+
+int stages_recomputed(const plan *of)
+{
+	int all = 0;
+	for (int s = 0; of->stage && s < of->stage->nsegments; s++) {
+		const plan_segment *x = &of->stage->segments[s];
+		for (int i = x->begin; i < x->end; i++)
+			all += x->pass != PASS_FORWARD &&
+			       of->program[i].op == PLAN_RUN &&
+			       stages_computes_again(
+				       of, of->program[i].node) >= 0;
+	}
+	return all;
+}
+
+const char *stages_recomputed_text(arena *a, const plan_pipeline *p)
+{
+	int all = 0;
+	for (int s = 0; s < p->nstages; s++)
+		all += stages_recomputed(&p->stages[s]);
+	return all == 0 ? NULL
+			: arena_printf(a, "%d operator%s of the forward "
+				       "passes, before the backward passes",
+				       all, all == 1 ? "" : "s");
 }
 
 static int turns_of(const plan_pipeline *p)
@@ -162,6 +209,9 @@ void stages_simulation_text(FILE *to, const stages_view *v)
 		p->nstages == 1 ? "" : "s", v->machine->name);
 	fprintf(to, "  %-14s %s\n", "schedule",
 		stages_schedule_text(v->arena, p));
+	if (stages_recomputed_text(v->arena, p))
+		fprintf(to, "  %-14s %s\n", "recomputed",
+			stages_recomputed_text(v->arena, p));
 	fprintf(to, "  %-14s %s\n", "step", units_seconds(x->seconds).text);
 	fprintf(to, "  %-14s %s of all devices' time\n", "idle",
 		percent(v->arena, x->bubble));
@@ -199,7 +249,7 @@ json_t *stages_figures_json(const stages_view *v, int s)
 	const plan *q = &v->p->stages[s];
 	const simulated_stage *x = &v->step->stages[s];
 	return json_pack(
-		"{s:i,s:i,s:o,s:I,s:I,s:I,s:f,s:f,s:f,s:f,s:f}",
+		"{s:i,s:i,s:o,s:I,s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:i}",
 		"first_device", x->first, "devices", x->ndevices, "mesh",
 		plan_mesh_json(&q->mesh),
 		"peak_bytes", (json_int_t)q->arena_bytes, "bytes_in_use",
@@ -208,7 +258,7 @@ json_t *stages_figures_json(const stages_view *v, int s)
 		x->computing_seconds, "communicating_seconds",
 		x->communicating_seconds, "seconds", x->busy_seconds,
 		"idle_seconds", x->idle_seconds, "waiting_seconds",
-		x->waiting_seconds);
+		x->waiting_seconds, "recomputed", stages_recomputed(q));
 }
 
 static json_t *turn_json(int turn)

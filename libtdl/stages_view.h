@@ -32,6 +32,15 @@ const stages_view *stages_view_of(job *d, const plan_pipeline *p,
 /* "F", "B", "W"; of segment -1 "before", behind the last "after". */
 const char *stages_pass_name(const plan *of, int segment);
 
+/* The node of a stage that node n computes again in its backward pass; -1. */
+int stages_computes_again(const plan *of, int n);
+
+/* The operators of a stage's forward pass that its backward pass computes
+ * again. */
+int stages_recomputed(const plan *of);
+/* "117 operators", of all stages; NULL where there are none. */
+const char *stages_recomputed_text(arena *a, const plan_pipeline *p);
+
 /* [{"from", "to", "tensor", "once", "bytes"}]: bytes to all receivers in a
  * step. */
 json_t *stages_channels_json(const stages_view *v);

@@ -53,7 +53,8 @@ extern const char *const train_precisions[];
 	{ CLI_TEXT, 0, "recompute", "WHAT",                                  \
 	  "recompute tensors for the backward pass: some names (GLOB,..), "  \
 	  "as many as bring computed tensors down to a size (2G), or to the "  \
-	  "least possible (sqrt)", &(r)->recompute }
+	  "least possible (sqrt); all that a stage of a pipeline computes "  \
+	  "(stage)", &(r)->recompute }
 
 /* Sets o->train and o->seed.  CLI_USAGE, after a message, if an option needs
  * --train, or --evaluate, which is missing. */

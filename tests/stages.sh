@@ -62,6 +62,7 @@ rng = np.random.default_rng(1)
 x = rng.standard_normal((40, 6), dtype=np.float32)
 np.savez(f"{sys.argv[1]}/data.npz", x=x, label=rng.integers(0, 10, 40))
 np.savez(f"{sys.argv[1]}/in.npz", x=x[:8], label=np.arange(8) % 10)
+np.savez(f"{sys.argv[1]}/more.npz", x=x[:32], label=np.arange(32) % 10)
 END
 
 # near A B: the arrays of two files have the same names, and values up to
@@ -89,6 +90,36 @@ for name in two three six; do
 done
 near "$tmp/two.npz" "$tmp/three.npz"
 near "$tmp/two.npz" "$tmp/six.npz"
+
+# ---- computed again ----------------------------------------------------------
+
+# The same bits, in less memory: as they are planned, as they are run.
+for schedule in gpipe zb interleaved:2; do
+	for what in none stage; do
+		[ $what = stage ] && again='--recompute stage' || again=
+		# shellcheck disable=SC2086
+		expect 0 "$TDLC" plan "$models/mlp.tdl" -k 2 $train $again \
+			-D batch=32 -D inputs=6 -D width=10 -D depth=6 \
+			--stages 2 --micro-batches 8 --schedule $schedule \
+			-o "$tmp/$what.plan"
+		[ $what = none ] || prints 'recomputed  *[1-9][0-9]* operators'
+		expect 0 "$TDLC" show "$tmp/$what.plan" --json
+		sed -n 's/.*"peak_bytes_per_device": \([0-9]*\).*/\1/p' \
+			"$tmp/out" >"$tmp/$what.peak"
+		expect 0 "$TDLRUN" "$tmp/$what.plan" --steps 3 --verify \
+			--inputs "$tmp/more.npz" --outputs "$tmp/$what.npz"
+		prints 'a worker of stage 0, as planned'
+		prints 'a worker of stage 1, as planned'
+		prints ' verified .*are, bit for bit, those of one worker$'
+	done
+	same "$tmp/none.npz" "$tmp/stage.npz"
+	[ "$(cat "$tmp/stage.peak")" -lt "$(cat "$tmp/none.peak")" ] ||
+		fail "--schedule $schedule: no less memory"
+done
+expect 0 "$TDLC" show "$tmp/stage.plan"
+prints 'recomputed '
+expect 0 "$TDLC" explain --plan "$tmp/stage.plan" --tensor layer_0.matmul
+prints 'computed again before the backward pass, as'
 
 # run NAME FOLDER EPOCHS ARGUMENT...
 run() {

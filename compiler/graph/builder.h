@@ -78,6 +78,7 @@ struct graph_builder {
 	const struct train_options *train; /* NULL: nothing is recorded */
 	VEC(tape_call) tape;
 	bool training; /* the backward pass is being added, or was */
+	bool recompute_stages; /* of the graph */
 	dtype precision; /* what is computed in beside f32, DT_NONE */
 	const ast_op *converter; /* the operator that converts; NULL: not yet */
 	tensor_id loss, learning_rate, loss_scale;

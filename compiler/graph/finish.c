@@ -119,6 +119,7 @@ static void place_tensors(graph_builder *b, graph *g, const bool *live,
 		t->gradient_of = new_number(t->gradient_of, number);
 	}
 	g->training = b->training;
+	g->recompute_stages = b->recompute_stages;
 	g->loss = new_number(b->loss, number);
 	g->learning_rate = new_number(b->learning_rate, number);
 	g->loss_scale = new_number(b->loss_scale, number);

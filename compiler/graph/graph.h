@@ -94,6 +94,9 @@ typedef struct graph {
 	int ninputs, noutputs;
 	tensor_id *inputs, *outputs; /* in the model's order */
 	bool training;
+	/* In a plan of several stages the backward passes of these are to
+	 * compute their forward passes again; other plans cannot do so. */
+	bool recompute_stages;
 	tensor_id loss;		 /* what is trained for; NONE */
 	tensor_id learning_rate; /* an input; NONE */
 	tensor_id loss_scale;	 /* a state, which falls in a step that leaves

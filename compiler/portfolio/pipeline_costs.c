@@ -192,6 +192,10 @@ static void count_seconds(measurer *m, instr_times *x)
 		}
 		to->computing += computing[i];
 		to->moving += moving[i];
+		if (!is_forward(m, i))
+			continue;
+		to->forward_computing += computing[i];
+		to->forward_moving += moving[i];
 	}
 }
 
@@ -313,6 +317,48 @@ static void count_bytes(measurer *m, layout_classes *f)
 	count_passing(all, n);
 }
 
+/* ---- what comes from outside ------------------------------------------- */
+
+/* Adds the bytes of what node n of the graph reads that is given to its
+ * layer. */
+static void add_given(const measurer *m, const strmap *tensors, node_id n,
+		      double *here, double *all)
+{
+	const graph *g = m->c->layers->g;
+	const node *x = &g->nodes[n];
+	for (int i = 0; i < x->kernel->ninputs; i++) {
+		tensor_id t = x->inputs[i];
+		const plan_tensor *of = strmap_get(tensors,
+						   g->tensors[t].name);
+		if (!of || of->buffer < 0 ||
+		    !pipeline_is_given(m->c->layers, t, n))
+			continue;
+		*here += (double)m->p->buffers[of->buffer].nbytes;
+		*all += (double)tensor_nbytes(&g->tensors[t].type);
+	}
+}
+
+static void count_given(measurer *m)
+{
+	const pipeline_costs *c = m->c;
+	double *here = ARENA_ARRAY(m->tmp, double, c->nclasses);
+	double *all = ARENA_ARRAY(m->tmp, double, c->nclasses);
+	strmap *tensors = strmap_new(m->tmp);
+	for (int t = 0; t < m->p->ntensors; t++)
+		strmap_put(tensors, m->p->tensors[t].name, &m->p->tensors[t]);
+	for (node_id n = 0; n < c->sample->nnodes; n++) {
+		const node *of = strmap_get(c->nodes,
+					    c->sample->nodes[n].name);
+		node_id own = (node_id)(of - c->layers->g->nodes);
+		int layer = c->layers->layer[own];
+		if (layer != NONE)
+			add_given(m, tensors, own, &here[c->class[layer]],
+				  &all[c->class[layer]]);
+	}
+	for (int i = 0; i < c->nclasses; i++)
+		m->costs[i].given = all[i] > 0 ? fmin(here[i] / all[i], 1) : 1;
+}
+
 /* ---- all --------------------------------------------------------------- */
 
 /* The part of the shorter stream's time that a turn of the sample hides. */
@@ -352,6 +398,7 @@ static bool measure(const plan_request *how, const pipeline_costs *c,
 			m.instr[i] = node_of(&m, &m.p->program[i]);
 		count_seconds(&m, x);
 		count_bytes(&m, f);
+		count_given(&m);
 		to->of = m.costs;
 		to->hidden = hidden_part(&m, x, how->topology);
 	}

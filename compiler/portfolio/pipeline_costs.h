@@ -16,10 +16,15 @@ typedef struct layer_cost {
 	/* Seconds of a micro-batch, both passes, of two streams; and once per
 	 * step. */
 	double computing, moving, once;
+	/* The part of these that the forward pass takes. */
+	double forward_computing, forward_moving;
 	/* Bytes: there all the time; from a micro-batch's forward pass to its
 	 * backward pass; the most besides, while the layer is computed in a
 	 * turn. */
 	double fixed, kept, passing;
+	/* Of what a micro-batch brings the layer from outside: the part that is
+	 * on the device, from 0 to 1. */
+	double given;
 } layer_cost;
 
 typedef struct pipeline_costs {

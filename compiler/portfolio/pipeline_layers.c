@@ -191,6 +191,62 @@ stage_division pipeline_layers_divide(arena *a, const pipeline_layers *l,
 	return stage_division_new(a, l->g, nstages, nchunks, parts);
 }
 
+/* ---- what stages are given ---------------------------------------------- */
+
+/* The layer that makes a tensor in each turn; -1: it comes with the batch;
+ * NONE - 1: it does neither. */
+static int maker_of(const pipeline_layers *l, tensor_id t)
+{
+	enum { ELSEWHERE = NONE - 1 };
+	node_id from = l->g->tensors[t].producer;
+	if (from != NONE)
+		return l->layer[from] != NONE ? l->layer[from] : ELSEWHERE;
+	return l->g->turns->cut[t] != CUT_NONE ? -1 : ELSEWHERE;
+}
+
+bool pipeline_is_given(const pipeline_layers *l, tensor_id t, node_id n)
+{
+	int from = maker_of(l, t);
+	return from >= -1 && from < l->layer[n];
+}
+
+/* Adds a tensor to the stages that begin behind its layer and reach the next
+ * layer that reads it. */
+static void add_given(const pipeline_layers *l, tensor_id t, const bool *reads,
+		      double *to)
+{
+	int row = l->n + 1, next = l->n;
+	double nbytes = (double)tensor_nbytes(&l->g->tensors[t].type);
+	for (int i = l->n; i-- > maker_of(l, t) + 1;) {
+		next = reads[i] ? i : next;
+		for (int j = next + 1; j <= l->n; j++)
+			to[i * row + j] += nbytes;
+	}
+}
+
+double *pipeline_layers_given(arena *a, const pipeline_layers *l)
+{
+	const graph *g = l->g;
+	arena *tmp = arena_new();
+	double *to = ARENA_ARRAY(a, double,
+				 (size_t)(l->n + 1) * (size_t)(l->n + 1));
+	bool **reads = ARENA_ARRAY(tmp, bool *, g->ntensors);
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++) {
+			tensor_id t = g->nodes[n].inputs[i];
+			if (l->layer[n] == NONE || !pipeline_is_given(l, t, n))
+				continue;
+			if (!reads[t])
+				reads[t] = ARENA_ARRAY(tmp, bool, l->n);
+			reads[t][l->layer[n]] = true;
+		}
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (reads[t])
+			add_given(l, t, reads[t], to);
+	arena_free(tmp);
+	return to;
+}
+
 /* ---- balance ----------------------------------------------------------- */
 
 /* best[s][j]: of layers [0, j) in s stages, the longest. */

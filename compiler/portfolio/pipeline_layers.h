@@ -31,6 +31,14 @@ stage_division pipeline_layers_divide(arena *a, const pipeline_layers *l,
 				      int nstages, int nchunks,
 				      const int *first);
 
+/* Whether node n of a layer reads tensor t as one that a micro-batch brings
+ * from outside: of another layer, or of the batch. */
+bool pipeline_is_given(const pipeline_layers *l, tensor_id t, node_id n);
+
+/* Bytes of a micro-batch that stages of layers are given, each tensor once, in
+ * a: of layers [i, j) number i (n + 1) + j. */
+double *pipeline_layers_given(arena *a, const pipeline_layers *l);
+
 /* Layers in nstages <= n stages so that the longest stage, its messages
  * included, is as short as can be: first[0 .. nstages].  speed[s]: the devices
  * of stage s, in those that the times are for; bandwidth: bytes/s between

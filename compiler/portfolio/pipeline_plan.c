@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/lower/stage_recompute.h"
 #include "compiler/lower/stage_ties.h"
 #include "compiler/simulate/simulate.h"
 
@@ -185,6 +186,19 @@ static lower_stage *layouts_of(arena *a, const pipeline_result *r, int n)
 	return all;
 }
 
+/* The graph whose nodes the stages have, divided by d, and its stages. */
+static stage_homes homes_of(arena *a, const graph *g, const stage_division *d,
+			    bool recompute)
+{
+	stage_division *tied = ARENA_NEW(a, stage_division), *again = tied;
+	g = stage_ties(a, g, d, tied);
+	if (recompute) {
+		again = ARENA_NEW(a, stage_division);
+		g = stage_recompute(a, g, tied, again);
+	}
+	return stage_homes_of(a, g, again);
+}
+
 bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
 		   const pipeline_cut *cut, pipeline_result *r)
 {
@@ -202,8 +216,7 @@ bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
 		r->refused = pipeline_refused(a, &order);
 	if (r->refused)
 		return true;
-	stage_division *tied = ARENA_NEW(a, stage_division);
-	*h = stage_homes_of(a, stage_ties(a, l->g, d, tied), tied);
+	*h = homes_of(a, l->g, d, cut->recompute);
 	r->stages = ARENA_ARRAY(a, pipeline_stage, cut->nstages);
 	for (int s = 0; s < cut->nstages && !r->refused; s++)
 		if (!plan_one_stage(how, h, s, cut, r))

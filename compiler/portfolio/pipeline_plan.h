@@ -12,6 +12,7 @@
 typedef struct pipeline_cut {
 	int nstages, chunks; /* of each stage */
 	pipeline_schedule kind;
+	bool recompute; /* forward passes, before the backward passes */
 	/* nstages * chunks + 1: layers of each part, at least one. */
 	const int *first;
 	const pipeline_way *ways; /* of each stage */

@@ -37,6 +37,7 @@ typedef struct way_sums {
 	double *computing, *moving, *fixed, *kept;
 	double *passing; /* [i (n + 1) + j]: the most of layers [i, j) */
 	double *once;
+	double *given; /* by layer: the part that is on a device */
 	double hidden;
 } way_sums;
 
@@ -46,6 +47,9 @@ typedef struct searcher {
 	arena *tmp;
 	const pipeline_layers *layers;
 	const pipeline_costs *costs;
+	/* [i (n + 1) + j]: bytes that layers [i, j) are given; NULL where
+	 * nothing is computed again. */
+	const double *given;
 	VEC(way_sums) ways;
 	VEC(int) measured; /* numbers of devices whose ways are there */
 	double share;	   /* of a device's limit that may be used */
@@ -88,10 +92,14 @@ static void add_sums(searcher *x, const way_costs *w)
 			  &s.once };
 	for (int k = 0; k < 5; k++)
 		*to[k] = ARENA_ARRAY(x->tmp, double, n + 1);
+	s.given = ARENA_ARRAY(x->tmp, double, n + 1);
 	for (int i = 0; i < n; i++) {
 		const layer_cost *c = &w->of[x->costs->class[i]];
-		const double of[] = { c->computing, c->moving, c->fixed,
-				      c->kept, c->once };
+		const double of[] = {
+			c->computing + (x->given ? c->forward_computing : 0),
+			c->moving + (x->given ? c->forward_moving : 0),
+			c->fixed, c->kept, c->once };
+		s.given[i] = c->given;
 		for (int k = 0; k < 5; k++)
 			(*to[k])[i + 1] = (*to[k])[i] + of[k];
 	}
@@ -177,12 +185,16 @@ static double limit_of(const plan_request *how, int begin, int end)
 	return limit;
 }
 
+/* Where a stage computes its forward pass again, each micro-batch keeps what it
+ * is given, and the one that is computed the rest. */
 static double bytes_of(const searcher *x, const way_sums *w, int i, int j,
 		       int in_flight)
 {
-	return w->fixed[j] - w->fixed[i] +
-	       in_flight * (w->kept[j] - w->kept[i]) +
-	       w->passing[i * (x->layers->n + 1) + j];
+	int at = i * (x->layers->n + 1) + j;
+	double kept = w->kept[j] - w->kept[i];
+	return w->fixed[j] - w->fixed[i] + w->passing[at] +
+	       (x->given ? in_flight * w->given[i] * x->given[at] + kept
+			 : in_flight * kept);
 }
 
 static double seconds_of(const way_sums *w, int i, int j, double speed)
@@ -255,7 +267,7 @@ static void take_split(searcher *x, const pipeline_split *s,
 {
 	arena *a = x->how->arena;
 	pipeline_way *ways = ARENA_ARRAY(a, pipeline_way, s->nstages);
-	pipeline_cut cut = { s->nstages, 1, kind,
+	pipeline_cut cut = { s->nstages, 1, kind, x->aims->recompute,
 			     ARENA_COPY(a, s->first, s->nstages + 1), ways };
 	int turns = x->layers->g->turns->turns;
 	for (int q = 0; q < s->nstages; q++) {
@@ -573,6 +585,9 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 			aims->nstages * aims->chunks <= x.layers->n;
 	if (possible) {
 		x.costs = pipeline_costs_new(how->arena, x.layers);
+		x.given = aims->recompute
+				  ? pipeline_layers_given(x.tmp, x.layers)
+				  : NULL;
 		if (!aims->any_schedule && aims->chunks > 1)
 			search_chunks(&x, best);
 		else

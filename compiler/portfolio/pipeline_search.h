@@ -15,6 +15,7 @@ typedef struct pipeline_aims {
 	pipeline_schedule kind; /* else this, .. */
 	int chunks;		/* .. with as many in each stage */
 	const char *inside; /* a planner; NULL: the best of some */
+	bool recompute; /* forward passes, in all stages */
 } pipeline_aims;
 
 /* The fastest pipeline of those that are tried, of the graph in turns of how,

@@ -212,7 +212,10 @@ static bool add_all(trainer *t)
 	if (!backward_add(t) || !optimizer_close(t))
 		return false;
 	drop_copies(t);
-	return !t->o->recompute || recompute(t, nforward);
+	t->b->recompute_stages = t->o->recompute &&
+				 !strcmp(t->o->recompute, TRAIN_BY_STAGE);
+	return !t->o->recompute || t->b->recompute_stages ||
+	       recompute(t, nforward);
 }
 
 /* Without a loss any weight may have been changed by a run of training. */

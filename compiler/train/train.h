@@ -16,6 +16,10 @@
 
 #include "compiler/graph/graph.h"
 
+/* To recompute what a plan of several stages decides: the graph is as without
+ * it, but for recompute_stages. */
+#define TRAIN_BY_STAGE "stage"
+
 typedef struct train_options {
 	/* An operator of the model's first output and a label, and attributes
 	 * as in "softmax_cross_entropy,ignore_index=0"; NULL: the output that
