@@ -85,7 +85,8 @@ static bool has_model_options(const plan_model *m)
 	const train_request *t = &m->train;
 	return m->name || m->defines.n || m->shapes.n || t->train ||
 	       t->evaluate || t->loss || t->optimizer || t->precision ||
-	       t->clip_norm != NO_CLIP_NORM || t->freeze.n || t->seed;
+	       t->clip_norm != NO_CLIP_NORM || t->freeze.n || t->only.n ||
+	       t->seed;
 }
 
 static const char *of_factor(const job *d)

@@ -25,7 +25,7 @@ graph *model_read_graph(job *d, const char *path, const plan_model *m,
 		return NULL;
 	*status = job_check_used(d, &o);
 	if (*status == CLI_OK)
-		*status = job_check_freeze(d, &o);
+		*status = job_check_globs(d, &o);
 	return *status == CLI_OK ? g : NULL;
 }
 

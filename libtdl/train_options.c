@@ -22,6 +22,7 @@ static bool is_consistent(job *d, const train_request *r)
 	const char *option = needs_train(r);
 	const char *either = r->loss		? "loss"
 			     : r->freeze.n > 0 ? "freeze"
+			     : r->only.n > 0   ? "train-only"
 					       : NULL;
 	if (r->train && r->evaluate)
 		cli_usage(&d->program, "%s and %s exclude each other",
@@ -36,6 +37,12 @@ static bool is_consistent(job *d, const train_request *r)
 	else
 		return true;
 	return false;
+}
+
+static weight_globs globs_of(job *d, const cli_words *w)
+{
+	return (weight_globs){ .at = w->at, .n = w->n,
+			       .used = ARENA_ARRAY(d->arena, bool, w->n + 1) };
 }
 
 cli_status job_train_options(job *d, const train_request *r,
@@ -55,21 +62,31 @@ cli_status job_train_options(job *d, const train_request *r,
 		.precision = r->precision ? train_precisions[r->precision]
 					  : NULL,
 		.recompute = r->recompute,
-		.freeze = r->freeze.at,
-		.nfreeze = r->freeze.n,
-		.freeze_used = ARENA_ARRAY(d->arena, bool, r->freeze.n + 1),
+		.freeze = globs_of(d, &r->freeze),
+		.only = globs_of(d, &r->only),
 	};
 	o->train = t;
 	return CLI_OK;
 }
 
-cli_status job_check_freeze(job *d, const model_options *o)
+/* CLI_USAGE, after a message, where a pattern of an option named no weight. */
+static cli_status check_globs(job *d, const char *option,
+			      const weight_globs *g)
 {
-	for (int i = 0; o->train && i < o->train->nfreeze; i++)
-		if (!o->train->freeze_used[i])
+	for (int i = 0; i < g->n; i++)
+		if (!g->used[i])
 			return cli_usage(&d->program,
 					 "the model has no weight '%s' for %s",
-					 o->train->freeze[i],
-					 job_option(d, "freeze"));
+					 g->at[i], job_option(d, option));
 	return CLI_OK;
+}
+
+cli_status job_check_globs(job *d, const model_options *o)
+{
+	cli_status status = CLI_OK;
+	if (o->train)
+		status = check_globs(d, "freeze", &o->train->freeze);
+	if (o->train && status == CLI_OK)
+		status = check_globs(d, "train-only", &o->train->only);
+	return status;
 }

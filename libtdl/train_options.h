@@ -11,7 +11,7 @@ typedef struct train_request {
 	const char *loss, *optimizer, *recompute;
 	int precision; /* of train_precisions, 0 where it is not given */
 	double clip_norm; /* NO_CLIP_NORM where it is not given */
-	cli_words freeze;
+	cli_words freeze, only;
 	int64_t seed;
 } train_request;
 
@@ -44,6 +44,9 @@ extern const char *const train_precisions[];
 	{ CLI_REPEAT, 0, "freeze", "GLOB",                                   \
 	  "do not train the weights whose names match; may be repeated",     \
 	  &(r)->freeze },                                                    \
+	{ CLI_REPEAT, 0, "train-only", "GLOB",                               \
+	  "train the weights whose names match, and no others; may be "      \
+	  "repeated", &(r)->only },                                          \
 	{ CLI_INT, 0, "seed", "N",                                           \
 	  "the seed of random initial values", &(r)->seed,                   \
 	  .min = 0, .max = 9e18 }
@@ -61,7 +64,8 @@ extern const char *const train_precisions[];
 cli_status job_train_options(job *d, const train_request *r,
 				model_options *o);
 
-/* CLI_USAGE, after a message, where a --freeze matched no weight. */
-cli_status job_check_freeze(job *d, const model_options *o);
+/* CLI_USAGE, after a message, where a pattern of --freeze or --train-only
+ * matched no weight. */
+cli_status job_check_globs(job *d, const model_options *o);
 
 #endif

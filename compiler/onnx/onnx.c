@@ -196,11 +196,20 @@ static bool add_input(importer *im, onnx_frame *f,
 	return onnx_bind(im, f, v->name, value, place);
 }
 
-/* A single number is no weight: it is a scale, a limit, an exponent. */
+/* A single number is no weight, but a scale, a limit, an exponent; unless it is
+ * named as one that is to be trained. */
+static bool is_weight(const importer *im, const char *name,
+		      const tensor_type *type)
+{
+	const train_options *o = im->options->train;
+	return dtype_is_float(type->type) &&
+	       (type->ndim > 0 || (o && weight_globs_match(&o->only, name)));
+}
+
 static tensor_id add_initializer(importer *im, const char *name,
 				 const tensor_type *type, const constant *c)
 {
-	return type->ndim > 0 && dtype_is_float(type->type)
+	return is_weight(im, name, type)
 		       ? graph_add_weight(im->b, name, type, c)
 		       : graph_add_constant(im->b, name, type, c);
 }

@@ -72,13 +72,22 @@ void graph_record(graph_builder *b, const train_options *o)
 
 /* ---- what is trained --------------------------------------------------- */
 
-static bool is_frozen(const train_options *o, const char *name)
+bool weight_globs_match(const weight_globs *g, const char *name)
 {
-	bool frozen = false;
-	for (int i = 0; i < o->nfreeze; i++)
-		if (fnmatch(o->freeze[i], name, 0) == 0)
-			frozen = o->freeze_used[i] = true;
-	return frozen;
+	bool any = false;
+	for (int i = 0; i < g->n; i++)
+		if (fnmatch(g->at[i], name, 0) == 0)
+			any = g->used[i] = true;
+	return any;
+}
+
+/* Whether a weight may be trained.  Each pattern is asked, so that those that
+ * name no weight are found. */
+static bool is_free(const train_options *o, const char *name)
+{
+	bool frozen = weight_globs_match(&o->freeze, name);
+	bool chosen = weight_globs_match(&o->only, name);
+	return !frozen && (chosen || o->only.n == 0);
 }
 
 /* The number of the output that is called "loss"; NONE. */
@@ -122,7 +131,7 @@ static void find_candidates(trainer *t)
 		t->flow[i].first = t->flow[i].adjoint = NONE;
 		t->flow[i].moves = x->parameter &&
 				   dtype_is_float(x->type.type) &&
-				   !is_frozen(t->o, x->name);
+				   is_free(t->o, x->name);
 	}
 }
 
@@ -139,11 +148,15 @@ static bool set_weights(trainer *t)
 		x->kind = TENSOR_STATE;
 		vec_push(b->tmp, &t->weights, i);
 	}
-	if (t->weights.n > 0)
+	if (t->weights.n > 0 || t->o->evaluate)
 		return true;
-	return t->o->evaluate ||
-	       train_error(t, DIAG_NOTHING_TRAINED, the_model,
-			   "'loss' depends on no weight that may be trained");
+	return train_error(t, DIAG_NOTHING_TRAINED, the_model,
+			   "'loss' depends on no weight that %s",
+			   t->o->only.n == 0
+				   ? "may be trained"
+				   : arena_printf(b->tmp, "%s names",
+						  diag_option(b->sink,
+							      "train-only")));
 }
 
 /* ---- what was folded --------------------------------------------------- */

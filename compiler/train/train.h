@@ -20,6 +20,13 @@
  * it, but for recompute_stages. */
 #define TRAIN_BY_STAGE "stage"
 
+/* Patterns of fnmatch() for names of weights. */
+typedef struct weight_globs {
+	const char *const *at;
+	int n;
+	bool *used; /* set: which ones name a weight */
+} weight_globs;
+
 typedef struct train_options {
 	/* An operator of the model's first output and a label, and attributes
 	 * as in "softmax_cross_entropy,ignore_index=0"; NULL: the output that
@@ -31,13 +38,17 @@ typedef struct train_options {
 	double clip_norm;	/* of all gradients together; 0: as they are */
 	const char *precision;	/* "bf16", "f16" to compute in; NULL: as is */
 	const char *recompute;	/* by the backward pass; NULL: nothing */
-	const char *const *freeze; /* globs: weights that are not trained */
-	int nfreeze;
-	bool *freeze_used; /* set: which ones name a weight */
+	weight_globs freeze; /* these are not trained */
+	/* Only these are, where there are any; of an ONNX model single numbers
+	 * that it names, too. */
+	weight_globs only;
 	/* Not a step of training but an evaluation of its weights: those that
 	 * would be trained are states, and stay as they are. */
 	bool evaluate;
 } train_options;
+
+/* Whether a pattern matches the name of a weight; notes which ones do. */
+bool weight_globs_match(const weight_globs *g, const char *name);
 
 /* Keeps the records that graph_train() needs: the calls, and the constants
  * folded out of weights. */

@@ -61,12 +61,12 @@ static bool is_uniform(graph_builder *b, tensor_id t)
 
 /* The reason to doubt that a tensor is a weight; NULL for none.  A tensor of
  * one dimension with equal elements and one user may be the weight of a norm
- * before training. */
+ * before training; one number is a weight where weights were named. */
 static const char *doubt(trainer *t, tensor_id id, int nusers)
 {
 	graph_builder *b = t->b;
 	const tensor_type *type = graph_type(b, id);
-	if (tensor_nelem(type) == 1)
+	if (tensor_nelem(type) == 1 && t->o->only.n == 0)
 		return "one number";
 	bool uniform = (nusers > 1 || type->ndim > 1) && is_uniform(b, id);
 	if (nusers > 1)

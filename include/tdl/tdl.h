@@ -265,7 +265,8 @@ TDL_API char *tdl_format_text(tdl_context *c, const char *path,
 
 /* Reads a model; one whose path ends in .tdl is TDL, others are ONNX.  Options
  * are those of `tdlc plan` about the model: D, shape, model, train, evaluate,
- * loss, optimizer, clip-norm, precision, freeze, recompute, seed. */
+ * loss, optimizer, clip-norm, precision, freeze, train-only, recompute,
+ * seed. */
 TDL_API tdl_model *tdl_model_load(tdl_context *c, const char *path,
 				  const tdl_option *options);
 
@@ -384,7 +385,8 @@ TDL_API tdl_status tdl_plan_export(tdl_plan *p, const char *format,
  * colocation, time-limit; of stages and loads objective, schedule,
  * micro-batches, recompute, no-recompute, zero, uneven, frontier, predictor,
  * any-split, cores, of which each algorithm takes some; of models D, shape,
- * model, train, evaluate, loss, optimizer, clip-norm, precision, freeze, seed.
+ * model, train, evaluate, loss, optimizer, clip-norm, precision, freeze,
+ * train-only, seed.
  * TDL_NO_PLAN, and the reasons, where nothing fits: `tdlc place'. */
 TDL_API tdl_placement *tdl_placement_search(tdl_context *c, const char *path,
 					    const tdl_option *options);

@@ -150,9 +150,9 @@ static bool check_fixed(evaluation *e, const strmap *trained)
 			return fail_with(&e->s->f, CLI_INPUT, "%s: the weight "
 					 "'%s', which is trained, is a "
 					 "constant in this plan; 'tdlc plan "
-					 "--evaluate', with --loss and "
-					 "--freeze as for training, makes one "
-					 "that takes its value",
+					 "--evaluate', with --loss, --freeze "
+					 "and --train-only as for training, "
+					 "makes one that takes its value",
 					 e->path, e->p->fixed[i]);
 	return true;
 }

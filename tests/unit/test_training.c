@@ -291,8 +291,7 @@ START_TEST(slopes)
 		bool used[1] = { false };
 		const train_options o = { .optimizer = "descend",
 					  .recompute = again[i % 5],
-					  .freeze = freeze, .nfreeze = 1,
-					  .freeze_used = used };
+					  .freeze = { freeze, 1, used } };
 		graph *g = random_model(&o);
 		ck_assert(used[0]);
 		if (!g)
@@ -344,8 +343,7 @@ START_TEST(origins)
 	for (int i = 0; i < TRIALS; i++) {
 		bool used[1] = { false };
 		const train_options o = { .optimizer = "descend",
-					  .freeze = freeze, .nfreeze = 1,
-					  .freeze_used = used };
+					  .freeze = { freeze, 1, used } };
 		graph *g = random_model(&o);
 		if (g)
 			check_origins(g);

@@ -5,6 +5,8 @@ show --model no_weights --train
 show --model no_gradient --train
 show --model no_gradient --train --freeze w
 show --model two --train --freeze 'q*' --freeze 'un*'
+show --model two --train --train-only 'w*' --train-only 'q*' | tail -4
+show --model two --train --train-only 'q*'
 show --model two --train --loss mse
 show --model no_loss --train --loss three_losses
 show --model no_loss --train --loss odd_label
@@ -26,6 +28,7 @@ show --model two --optimizer sgd
 show --model two --loss mse
 show --model two --clip-norm 1
 show --model two --freeze w
+show --model two --train-only w
 show --model two --train --evaluate
 show --model two --evaluate --optimizer sgd
 show --model two --evaluate --freeze 'q*'

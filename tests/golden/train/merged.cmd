@@ -5,6 +5,8 @@ show() {
 show
 show --freeze scale --freeze zeros --precision bf16
 show --freeze scale --freeze zeros --freeze ones --freeze tied
+show --train-only 'tied*'
+show --train-only '[ot]*' --freeze ones
 tdlc show merged.onnx --evaluate | grep parameters
 # What --precision converts is not said to have another type than declared.
 tdlc show merged.onnx --train --loss mse --precision bf16 2>&1 |
