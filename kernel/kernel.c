@@ -169,21 +169,24 @@ bool kx_equal(const kexpr *x, const kexpr *y)
 	return kx_compare(x, y) == 0;
 }
 
-uint64_t kx_hash(uint64_t seed, const kexpr *e)
+/* Of constants that are no part of an index only that they are there, unless
+ * `values' is set. */
+static uint64_t hash_expr(uint64_t seed, const kexpr *e, bool values)
 {
 	int64_t own = 0;
 	switch (e->kind) {
 	case KX_INT:
-		own = e->i;
+		own = values ? e->i : 0;
 		break;
 	case KX_FLOAT:
-		own = float_bits(e->f);
+		own = values ? float_bits(e->f) : 0;
 		break;
 	case KX_VAR:
 		own = e->var;
 		break;
 	case KX_READ:
 		own = 2 * (int64_t)e->input + e->guarded;
+		values = true;
 		break;
 	case KX_FN:
 		own = e->fn;
@@ -196,8 +199,13 @@ uint64_t kx_hash(uint64_t seed, const kexpr *e)
 	int64_t head[] = { e->kind, e->type, e->nargs, own };
 	seed = hash_bytes(seed, head, sizeof(head));
 	for (int i = 0; i < e->nargs; i++)
-		seed = kx_hash(seed, e->args[i]);
+		seed = hash_expr(seed, e->args[i], values);
 	return seed;
+}
+
+uint64_t kx_hash(uint64_t seed, const kexpr *e)
+{
+	return hash_expr(seed, e, true);
 }
 
 static bool same_expr(const kexpr *x, const kexpr *y)
@@ -294,7 +302,8 @@ bool kernel_equal(const kernel *x, const kernel *y)
 	       same_opaque(x, y) && same_expr(x->body, y->body);
 }
 
-uint64_t kernel_hash(const kernel *k)
+/* See hash_expr(). */
+static uint64_t hash_kernel(const kernel *k, bool values)
 {
 	int64_t head[] = { k->nvars, k->nout, k->reducer, k->type,
 			   k->ninputs, k->nderived, k->nslices };
@@ -319,7 +328,17 @@ uint64_t kernel_hash(const kernel *k)
 			if (k->slices[s].at[d])
 				h = kx_hash(h, k->slices[s].at[d]);
 	}
-	return k->body ? kx_hash(h, k->body) : h;
+	return k->body ? hash_expr(h, k->body, values) : h;
+}
+
+uint64_t kernel_hash(const kernel *k)
+{
+	return hash_kernel(k, true);
+}
+
+uint64_t kernel_form_hash(const kernel *k)
+{
+	return hash_kernel(k, false);
 }
 
 /* ---- counting ---------------------------------------------------------- */

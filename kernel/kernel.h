@@ -186,6 +186,10 @@ uint64_t kx_hash(uint64_t seed, const kexpr *e);
 bool kernel_equal(const kernel *x, const kernel *y);
 uint64_t kernel_hash(const kernel *k);
 
+/* The same of kernels that differ in constants that are no part of an index
+ * alone, as seeds of random numbers: they take as long, and as much. */
+uint64_t kernel_form_hash(const kernel *k);
+
 /* Whether a kernel's result is its first input, unchanged. */
 bool kernel_is_copy(const kernel *k);
 

@@ -28,7 +28,12 @@ typedef struct layout_class {
 } layout_class;
 
 /* The kinds of facts about two classes: the uses, and whether .. */
-enum { FACT_SAME = LAYOUT_COMBINE + 1, FACT_COVERS };
+enum {
+	FACT_SAME = LAYOUT_COMBINE + 1,
+	FACT_COVERS,
+	FACT_BYTES, /* of one, in turns */
+	NKINDS
+};
 
 typedef struct fact {
 	int kind, x, y;
@@ -221,6 +226,67 @@ bool layout_class_cover(layout_classes *f, int x, int y)
 	bool whole = f->classes.at[x]->layout.kind != LAYOUT_REDUCED_SHARD;
 	return (x == y && whole) || compare(f, FACT_COVERS, x, y);
 }
+
+/* ---- in turns ---------------------------------------------------------- */
+
+/* The kind of a fact about all of n turns, in which a layout has a class
+ * each. */
+static int kind_in_turns(int kind, int n)
+{
+	return kind + n * NKINDS;
+}
+
+/* The class, in turn i of n, of a layout that has class x in one of them. */
+static int class_in_turn(layout_classes *f, int x, int n, int i)
+{
+	layout l = f->classes.at[x]->layout;
+	if (l.turn.batch == 0)
+		return x;
+	l.turn = layout_turn_of(l.turn.batch, n, i);
+	return layout_class_of(f, &l);
+}
+
+/* Whether a relation holds in all turns, the last one first; found once. */
+static bool holds_in_turns(layout_classes *f, int kind, int x, int y, int n,
+			   bool (*holds)(layout_classes *f, int x, int y))
+{
+	int known = find_fact(f, kind_in_turns(kind, n), x, y);
+	bool all = true;
+	if (known >= 0)
+		return f->facts.at[known].value;
+	for (int i = n; i-- > 0 && all;)
+		all = holds(f, class_in_turn(f, x, n, i),
+			    class_in_turn(f, y, n, i));
+	add_fact(f, (fact){ kind_in_turns(kind, n), x, y, all, COLL_LOCAL });
+	return all;
+}
+
+bool layout_class_same_in_turns(layout_classes *f, int x, int y, int n)
+{
+	return holds_in_turns(f, FACT_SAME, x, y, n, layout_class_same);
+}
+
+bool layout_class_cover_in_turns(layout_classes *f, int x, int y, int n)
+{
+	return holds_in_turns(f, FACT_COVERS, x, y, n, layout_class_cover);
+}
+
+int64_t layout_class_nbytes_in_turns(layout_classes *f, int x, int n)
+{
+	int kind = kind_in_turns(FACT_BYTES, n);
+	int known = find_fact(f, kind, x, x);
+	int64_t most = 0;
+	if (known >= 0)
+		return f->facts.at[known].value;
+	for (int i = 0; i < n; i++) {
+		int64_t one = layout_class_nbytes(f, class_in_turn(f, x, n, i));
+		most = one > most ? one : most;
+	}
+	add_fact(f, (fact){ kind, x, x, most, COLL_LOCAL });
+	return most;
+}
+
+/* ---- pairs ------------------------------------------------------------- */
 
 int layout_class_pair(layout_classes *f, layout_use use, int x, int y)
 {

@@ -26,6 +26,12 @@ int64_t layout_class_nbytes(const layout_classes *f, int x);
 bool layout_class_same(layout_classes *f, int x, int y);
 bool layout_class_cover(layout_classes *f, int x, int y);
 
+/* The same in all n turns of a loop over time, where x and y are layouts in one
+ * of them; for each class the most bytes in any turn. */
+bool layout_class_same_in_turns(layout_classes *f, int x, int y, int n);
+bool layout_class_cover_in_turns(layout_classes *f, int x, int y, int n);
+int64_t layout_class_nbytes_in_turns(layout_classes *f, int x, int n);
+
 typedef enum layout_use {
 	LAYOUT_RUN,	/* an operator makes x, and leaves it in y */
 	LAYOUT_MOVE,	/* a transfer from x to y; */

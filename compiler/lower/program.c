@@ -13,48 +13,42 @@ typedef struct buffer_list {
 	VEC(plan_buffer) at;
 } buffer_list;
 
-static int class_in(layout_classes *f, const plan *p, plan_buffer b, int turn)
+/* The last turn stands for all in a buffer: it is the longest. */
+static int last_turn(const plan *p)
 {
-	b.turn = turn;
-	return plan_buffer_class(f, p, &b);
+	return p->loop.turns > 0 ? p->loop.turns - 1 : 0;
 }
 
-/* Whether a relation of two layouts holds in all turns, the last one first. */
-static bool in_all_turns(layout_classes *f, const plan *p, const plan_buffer *x,
-			 const plan_buffer *y,
-			 bool (*holds)(layout_classes *f, int x, int y))
+/* The class of a buffer's layout in the last turn. */
+static int class_of(layout_classes *f, const plan *p, plan_buffer b)
 {
-	int turn = p->loop.turns > 0 ? p->loop.turns : 1;
-	while (turn-- > 0)
-		if (!holds(f, class_in(f, p, *x, turn),
-			   class_in(f, p, *y, turn)))
-			return false;
-	return true;
+	b.turn = last_turn(p);
+	return plan_buffer_class(f, p, &b);
 }
 
 bool program_covers(layout_classes *f, const plan *p, const plan_buffer *x,
 		    const plan_buffer *y)
 {
-	return in_all_turns(f, p, x, y, layout_class_cover);
+	return layout_class_cover_in_turns(f, class_of(f, p, *x),
+					   class_of(f, p, *y),
+					   last_turn(p) + 1);
 }
 
 bool program_same(layout_classes *f, const plan *p, const plan_buffer *x,
 		  const plan_buffer *y)
 {
-	return in_all_turns(f, p, x, y, layout_class_same);
+	return layout_class_same_in_turns(f, class_of(f, p, *x),
+					  class_of(f, p, *y),
+					  last_turn(p) + 1);
 }
 
-/* The turn that stands for all in a buffer is the last, which is the
- * longest. */
 static int add_buffer(buffer_list *l, plan_buffer b)
 {
 	layout_classes *f = l->o->classes;
 	const plan *p = l->o->p;
-	int turn = b.turn = p->loop.turns > 0 ? p->loop.turns - 1 : 0;
-	for (; turn >= 0; turn--) {
-		int64_t n = layout_class_nbytes(f, class_in(f, p, b, turn));
-		b.nbytes = n > b.nbytes ? n : b.nbytes;
-	}
+	b.turn = last_turn(p);
+	b.nbytes = layout_class_nbytes_in_turns(f, plan_buffer_class(f, p, &b),
+						last_turn(p) + 1);
 	vec_push(l->o->a, &l->at, b);
 	return l->at.n - 1;
 }

@@ -15,15 +15,37 @@
 
 /* An input of a node: a result of its layer, or what the layer is given. */
 static uint64_t hash_input(const graph *g, tensor_id t, const int *layer,
-			   const uint64_t *known, node_id n, uint64_t hash)
+			   const uint64_t *known, node_id n)
 {
 	const tensor *x = &g->tensors[t];
 	node_id from = x->producer;
 	if (from != NONE && layer[from] == layer[n])
-		return hash_i64(hash, (int64_t)known[from]);
-	hash = hash_i64(hash, -(int64_t)x->kind - 1);
+		return hash_i64(HASH_SEED, (int64_t)known[from]);
+	uint64_t hash = hash_i64(HASH_SEED, -(int64_t)x->kind - 1);
 	hash = hash_i64(hash, x->parameter);
 	return hash_i64(hash, tensor_nbytes(&x->type));
+}
+
+/* Whether a node makes a number of numbers: norms' squares are added up in any
+ * order, over all layers. */
+static bool is_of_numbers(const graph *g, const node *x)
+{
+	bool all = tensor_nelem(&g->tensors[x->output].type) == 1;
+	for (int i = 0; i < x->kernel->ninputs && all; i++)
+		all = tensor_nelem(&g->tensors[x->inputs[i]].type) == 1;
+	return all;
+}
+
+/* Of the inputs in any order: the terms of a gradient have none. */
+static uint64_t hash_node(const graph *g, const int *layer, plan_pass pass,
+			  const uint64_t *known, node_id n)
+{
+	const node *x = &g->nodes[n];
+	uint64_t inputs = 0;
+	for (int i = 0; i < x->kernel->ninputs; i++)
+		inputs += hash_input(g, x->inputs[i], layer, known, n);
+	uint64_t h = hash_i64(HASH_SEED, (int64_t)kernel_form_hash(x->kernel));
+	return hash_i64(hash_i64(h, pass), (int64_t)inputs);
 }
 
 /* By layer: equal for layers that do the same, whatever the order of their
@@ -35,14 +57,10 @@ static uint64_t *hash_layers(arena *a, const pipeline_layers *l,
 	uint64_t *hash = ARENA_ARRAY(a, uint64_t, l->n);
 	uint64_t *known = ARENA_ARRAY(a, uint64_t, g->nnodes);
 	for (node_id n = 0; n < g->nnodes; n++) {
-		const node *x = &g->nodes[n];
-		uint64_t h = hash_i64(HASH_SEED,
-				      (int64_t)kernel_hash(x->kernel));
-		h = hash_i64(h, pass[n]);
-		for (int i = 0; i < x->kernel->ninputs; i++)
-			h = hash_input(g, x->inputs[i], layer, known, n, h);
-		known[n] = h;
-		hash[layer[n]] += h;
+		if (is_of_numbers(g, &g->nodes[n]))
+			continue;
+		known[n] = hash_node(g, layer, pass[n], known, n);
+		hash[layer[n]] += known[n];
 	}
 	return hash;
 }

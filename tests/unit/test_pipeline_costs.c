@@ -1,0 +1,104 @@
+/* Tests: compiler/portfolio layout */
+/* The costs of the layers of models in stages. */
+#include "config.h"
+
+#include <check.h>
+
+#include "compiler/portfolio/pipeline_costs.h"
+#include "plan/classes.h"
+#include "tests/unit/model_pipeline.h"
+#include "tests/unit/suite.h"
+
+/* ---- classes of layers ------------------------------------------------- */
+
+/* A model of many equal layers has few classes of them: those of its ends, and
+ * of the halves of a layer. */
+START_TEST(equal_layers_are_one_class)
+{
+	static const model_case deep[] = {
+		{ "llama", "batch=8 tokens=8 vocabulary=40 layers=40 width=16 "
+		  "heads=4 kv_heads=2 wide=24", "adamw", "bf16", 0 },
+		{ "gpt2", "batch=8 tokens=12 vocabulary=50 layers=40 width=24 "
+		  "heads=3", "adamw", NULL, 1 },
+	};
+	for (int i = 0; i < 2; i++) {
+		arena *a = arena_new();
+		graph *g = model_in_turns(a, &deep[i], 8);
+		const pipeline_layers *l =
+			pipeline_layers_new(a, g, topology_preset(0));
+		const pipeline_costs *c = pipeline_costs_new(a, l);
+		ck_assert_int_ge(l->n, 40);
+		ck_assert_msg(c->nclasses <= 8, "%s: %d classes", deep[i].file,
+			      c->nclasses);
+		ck_assert_int_ge(c->nclasses, 3);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* ---- layouts in turns -------------------------------------------------- */
+
+static int class_in(layout_classes *f, const plan *p, int buffer, int turn)
+{
+	plan_buffer b = p->buffers[buffer];
+	b.turn = turn;
+	return plan_buffer_class(f, p, &b);
+}
+
+/* All that is known of turns at once, turn by turn. */
+static void check_turns(layout_classes *f, const plan *p, int x, int y)
+{
+	int n = p->loop.turns, last = n - 1;
+	bool same = true, covers = true;
+	int64_t most = 0;
+	for (int i = 0; i < n; i++) {
+		int a = class_in(f, p, x, i), b = class_in(f, p, y, i);
+		int64_t nbytes = layout_class_nbytes(f, a);
+		same &= layout_class_same(f, a, b);
+		covers &= layout_class_cover(f, a, b);
+		most = nbytes > most ? nbytes : most;
+	}
+	int a = class_in(f, p, x, last), b = class_in(f, p, y, last);
+	ck_assert(layout_class_same_in_turns(f, a, b, n) == same);
+	ck_assert(layout_class_cover_in_turns(f, a, b, n) == covers);
+	ck_assert_int_eq(layout_class_nbytes_in_turns(f, a, n), most);
+}
+
+START_TEST(turns_are_asked_at_once)
+{
+	for (int i = 0; model_cases[i].file; i++) {
+		if (!sampled(i))
+			continue;
+		arena *a = arena_new();
+		rng r = rng_new((uint64_t)i);
+		/* Turns of two lengths. */
+		graph *g = model_in_turns(a, &model_cases[i], 3 + i % 3);
+		stage_division d = model_division(a, g, 2, 1);
+		const plan_pipeline *p =
+			model_pipeline(a, g, &d, SCHEDULE_1F1B, &r);
+		for (int s = 0; s < 2; s++) {
+			const plan *q = &p->stages[s];
+			layout_classes *f = layout_classes_new(a, &q->mesh);
+			for (int n = 0; n < 3000; n++) {
+				int x = rng_below(&r, q->nbuffers);
+				int y = rng_below(&r, q->nbuffers);
+				if (q->tensors[q->buffers[x].tensor].ndim ==
+				    q->tensors[q->buffers[y].tensor].ndim)
+					check_turns(f, q, x, y);
+			}
+		}
+		arena_free(a);
+	}
+}
+END_TEST
+
+Suite *suite(void)
+{
+	Suite *s = suite_create("pipeline costs");
+	TCase *t = tcase_create("pipeline costs");
+	tcase_set_timeout(t, 240);
+	tcase_add_test(t, equal_layers_are_one_class);
+	tcase_add_test(t, turns_are_asked_at_once);
+	suite_add_tcase(s, t);
+	return s;
+}
