@@ -50,6 +50,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/plan_memory.c %D%/plan_memory.h \
 	%D%/plan_reasons.c %D%/plan_reasons.h \
 	%D%/plan_reasons_text.c \
+	%D%/plan_published.c %D%/plan_published.h \
 	%D%/plan_report.c %D%/plan_report.h \
 	%D%/plan_report_text.c \
 	%D%/plan_search.c %D%/plan_search.h \

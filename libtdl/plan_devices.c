@@ -16,6 +16,16 @@ bool plan_places(const char *algorithm)
 	return p && !p->takes;
 }
 
+const char *plan_placing_names(arena *a)
+{
+	const char *all = "";
+	for (const place_algorithm *p = place_algorithms; p->name; p++)
+		if (plan_places(p->name))
+			all = arena_printf(a, "%s%s%s", all, *all ? ", " : "",
+					   p->name);
+	return all;
+}
+
 /* The option that does not go with it, of those that are given; NULL. */
 static const char *beside(const plan_options *o)
 {

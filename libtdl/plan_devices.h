@@ -7,6 +7,9 @@
 /* Whether there is such an algorithm. */
 bool plan_places(const char *algorithm);
 
+/* The names of those that do, with commas. */
+const char *plan_placing_names(arena *a);
+
 /* Whether the other options go with it; if not, with a message. */
 bool plan_places_with(job *d, const plan_options *o);
 

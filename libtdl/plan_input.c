@@ -48,6 +48,11 @@ bool plan_is_asked_for(job *d, int nmodels, int64_t devices)
 
 bool plan_is_algorithm(job *d, const char *name)
 {
+	return plan_is_algorithm_of(d, name, "");
+}
+
+bool plan_is_algorithm_of(job *d, const char *name, const char *more)
+{
 	const char *known, *all = "";
 	if (!strcmp(name, PLAN_AUTO))
 		return true;
@@ -56,8 +61,8 @@ bool plan_is_algorithm(job *d, const char *name)
 			return true;
 		all = arena_printf(d->arena, "%s%s, ", all, known);
 	}
-	cli_usage(&d->program, "there is no algorithm '%s'; there are %s%s",
-		  name, all, PLAN_AUTO);
+	cli_usage(&d->program, "there is no algorithm '%s'; there are %s%s%s",
+		  name, all, PLAN_AUTO, more);
 	return false;
 }
 

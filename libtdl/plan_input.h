@@ -49,6 +49,9 @@ bool plan_is_asked_for(job *d, int nmodels, int64_t devices);
 /* Whether there is such a planner; if not, with a usage error printed. */
 bool plan_is_algorithm(job *d, const char *name);
 
+/* The same with more of them, in words behind the others. */
+bool plan_is_algorithm_of(job *d, const char *name, const char *more);
+
 /* The planners' names, as the help lists them: "tofu (default), joint, ..". */
 const char *plan_algorithms(arena *a);
 

@@ -11,6 +11,7 @@
 #include "compiler/portfolio/one_planner.h"
 #include "libtdl/plan_devices.h"
 #include "libtdl/plan_memory.h"
+#include "libtdl/plan_published.h"
 #include "libtdl/plan_stages.h"
 #include "libtdl/plan_turns.h"
 
@@ -144,6 +145,24 @@ static bool read_bucket(job *d, plan_options *o)
 						&o->request.bucket);
 }
 
+/* Whether there is such an algorithm; one that divides layers goes with
+ * stages. */
+static bool is_choice(job *d, const plan_options *o)
+{
+	const char *name = o->request.algorithm;
+	if (plan_is_published(name) && !o->stages)
+		cli_usage(&d->program, "%s %s needs %s",
+			  job_option(d, "algorithm"), name,
+			  job_option(d, "stages"));
+	else
+		return plan_places(name) || plan_is_published(name) ||
+		       plan_is_algorithm_of(d, name, arena_printf(
+				d->arena, "; to place operators whole: %s; "
+				"for stages: %s", plan_placing_names(d->arena),
+				plan_published_names(d->arena)));
+	return false;
+}
+
 bool plan_options_agree(job *d, plan_options *o)
 {
 	o->named = o->request.algorithm;
@@ -161,8 +180,7 @@ bool plan_options_agree(job *d, plan_options *o)
 	else
 		return go_with_algorithm(d, o) && read_turns(d, o) &&
 		       read_bucket(d, o) && plan_stages_agree(d, o) &&
-		       (plan_places(o->request.algorithm) ||
-			plan_is_algorithm(d, o->request.algorithm));
+		       is_choice(d, o);
 	return false;
 }
 

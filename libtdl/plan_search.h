@@ -71,7 +71,9 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	PLAN_OPTION_DEVICES(&(o)->devices),                                  \
 	{ CLI_TEXT, 0, "algorithm", "A",                                     \
 	  arena_printf((a), "plan with A: %s; or place operators whole, as " \
-		       "tdlc place does with A", plan_algorithms(a)),        \
+		       "tdlc place does with A; or divide layers into "      \
+		       "--stages as mcap, pipedream or capture do",          \
+		       plan_algorithms(a)),                                  \
 	  &(o)->request.algorithm },                                         \
 	{ CLI_CHOICE, 0, "objective", "O",                                   \
 	  "the cost that auto minimizes: time (default), bytes, "            \

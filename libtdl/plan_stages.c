@@ -9,6 +9,7 @@
 #include "compiler/portfolio/pipeline_plan.h"
 #include "compiler/train/train.h"
 #include "libtdl/placement_more.h"
+#include "libtdl/plan_published.h"
 #include "libtdl/plan_report.h"
 
 /* ---- options ----------------------------------------------------------- */
@@ -67,6 +68,17 @@ static const char *beside_stages(const plan_options *o)
 						  NULL;
 }
 
+/* Whether the options go with a published planner, if one is named. */
+static bool suits_published(job *d, const plan_options *o)
+{
+	bool is = o->named && plan_is_published(o->named);
+	const char *why = !is ? NULL :
+		plan_published_misfit(d, o->named, (int)o->devices, &o->aims);
+	if (why)
+		cli_usage(&d->program, "%s", why);
+	return !why;
+}
+
 bool plan_stages_agree(job *d, plan_options *o)
 {
 	const char *alone = without_stages(o), *beside = beside_stages(o);
@@ -83,7 +95,8 @@ bool plan_stages_agree(job *d, plan_options *o)
 	else if (beside)
 		cli_usage(&d->program, "%s does not go with %s", name,
 			  job_option(d, beside));
-	else if (o->named && strcmp(o->named, PLAN_AUTO) != 0)
+	else if (o->named && strcmp(o->named, PLAN_AUTO) != 0 &&
+		 !plan_is_published(o->named))
 		cli_usage(&d->program, "%s does not go with %s %s; %s names "
 			  "the planner of the stages' layouts", name,
 			  job_option(d, "algorithm"), o->named,
@@ -93,7 +106,7 @@ bool plan_stages_agree(job *d, plan_options *o)
 				   &o->aims.nstages) &&
 		       read_number(d, "replicas", o->replicas,
 				   MESH_MAX_WORKERS, &o->aims.replicas) &&
-		       read_schedule(d, o) &&
+		       read_schedule(d, o) && suits_published(d, o) &&
 		       (!o->inside || plan_is_algorithm(d, o->inside));
 	return false;
 }
@@ -113,7 +126,9 @@ static bool try_stages(const stages_search *x, const graph *g,
 {
 	plan_request one = *x->how;
 	one.graph = g;
-	return pipeline_search(&one, aims, r);
+	return plan_is_published(one.algorithm)
+		       ? plan_published_find(&one, aims, r)
+		       : pipeline_search(&one, aims, r);
 }
 
 /* Adds a number of micro-batches that was tried; the best becomes *best. */

@@ -4,17 +4,31 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+#include "compiler/graph/turns.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
+#include "libtdl/plan_published.h"
 #include "libtdl/plan_report.h"
+#include "libtdl/plan_stages.h"
+
+/* The name of the best pipeline that is found. */
+static const char our_stages[] = "stages";
 
 /* ---- options ------------------------------------------------------------ */
 
-static bool are_algorithms(job *d, const cli_words *names)
+static bool are_algorithms(job *d, const cli_words *names, bool stages)
 {
-	for (int i = 0; i < names->n; i++)
-		if (!plan_is_algorithm(d, names->at[i]))
+	for (int i = 0; i < names->n; i++) {
+		const char *name = names->at[i];
+		bool is = plan_is_published(name) || !strcmp(name, our_stages);
+		if (!(is && stages) &&
+		    !plan_is_algorithm_of(d, name, arena_printf(
+			d->arena, "; with %s: %s, %s",
+			job_option(d, "micro-batches"), our_stages,
+			plan_published_names(d->arena))))
 			return false;
+	}
 	return true;
 }
 
@@ -25,8 +39,9 @@ bool planner_options_agree(job *d, planner_request *r)
 			  job_option_of(d, "pins", "FILE"));
 		return false;
 	}
-	return are_algorithms(d, &r->algorithms) &&
-	       are_algorithms(d, &r->with) &&
+	bool stages = r->micro_batches > 0 && !r->score;
+	return are_algorithms(d, &r->algorithms, stages) &&
+	       are_algorithms(d, &r->with, false) &&
 	       plan_read_bucket(d, r->bucket, r->topology, &r->bucket_bytes);
 }
 
@@ -129,15 +144,62 @@ static int64_t proven_bound(const planner_table *t)
 	return bound;
 }
 
+/* ---- pipelines ---------------------------------------------------------- */
+
+static bool add_pipeline(job *d, const planner_request *r, planner_table *t,
+			 const char *name)
+{
+	const pipeline_aims aims = { .kind = SCHEDULE_1F1B, .chunks = 1 };
+	const plan_request how = request_of(d, r, t, name);
+	pipeline_result *found = ARENA_NEW(d->arena, pipeline_result);
+	double begun = clock_seconds();
+	bool ok = plan_is_published(name)
+			  ? plan_published_find(&how, &aims, found)
+			  : pipeline_search(&how, &aims, found);
+	vec_push(d->arena, &t->pipelines,
+		 ((planner_pipeline){
+			 name, { .graph = t->graph, .pipeline = found,
+				 .objective = "time",
+				 .machine = t->machine->name,
+				 .machine_memory = t->machine->memory,
+				 .seconds = found->seconds },
+			 clock_seconds() - begun }));
+	return ok;
+}
+
+static bool add_pipelines(job *d, const planner_request *r, planner_table *t)
+{
+	const char *name = our_stages;
+	if (r->micro_batches == 0 || t->devices == 1 || r->score ||
+	    pins_are_given(&r->pins))
+		return true;
+	for (int i = 0; name; name = plan_published_name(i++))
+		if ((r->algorithms.n == 0 || among(&r->algorithms, name)) &&
+		    !add_pipeline(d, r, t, name))
+			return false;
+	return true;
+}
+
+/* The graph of a micro-batch, where there are several; NULL with errors
+ * added. */
+static const graph *in_turns(job *d, const graph *g, const planner_request *r)
+{
+	const turns_options o = { .turns = (int)r->micro_batches };
+	return r->micro_batches ? graph_in_turns(d->arena, g, &o, d->sink) : g;
+}
+
 bool planner_table_of(job *d, const graph *g, const planner_request *r,
 		      planner_table *t)
 {
-	*t = (planner_table){ .graph = g, .devices = (int)r->devices,
+	*t = (planner_table){ .graph = in_turns(d, g, r),
+			      .devices = (int)r->devices,
 			      .scored = r->score };
+	if (!t->graph)
+		return false;
 	t->machine = plan_topology(d, r->topology, r->devices);
 	if (!t->machine || !plan_is_countable(d->sink, g, r->devices) ||
 	    (r->score && !add_pinned(d, r, t)) || !add_planners(d, r, t) ||
-	    !add_best(d, r, t))
+	    !add_best(d, r, t) || !add_pipelines(d, r, t))
 		return false;
 	t->bound = proven_bound(t);
 	return true;
@@ -170,6 +232,23 @@ static json_t *row_json(const plan_result *r, int64_t bound)
 	return j;
 }
 
+static json_t *pipelines_json(const planner_table *t)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < t->pipelines.n; i++) {
+		const planner_pipeline *x = &t->pipelines.at[i];
+		json_t *j = x->found.pipeline->plan
+				    ? plan_stages_json(&x->found)
+				    : json_pack("{s:s}", "error",
+						x->found.pipeline->refused);
+		json_object_set_new(j, "algorithm", json_string(x->name));
+		json_object_set_new(j, "search_seconds",
+				    json_real(x->seconds));
+		json_array_append_new(list, j);
+	}
+	return list;
+}
+
 json_t *planner_table_json(const planner_table *t)
 {
 	json_t *list = json_array();
@@ -182,5 +261,7 @@ json_t *planner_table_json(const planner_table *t)
 		json_array_append_new(list,
 				      row_json(&t->plans.at[i], t->bound));
 	json_object_set_new(j, "planners", list);
+	if (t->pipelines.n > 0)
+		json_object_set_new(j, "pipelines", pipelines_json(t));
 	return j;
 }

@@ -19,6 +19,7 @@ typedef struct planner_request {
 	search_variant variant; /* of megatron */
 	const char *bucket;	/* NULL, a size or "auto"; .. */
 	int64_t bucket_bytes;	/* .. plan_request.bucket, when it was read */
+	int64_t micro_batches;	/* 0: the batch is not divided */
 	plan_observer *observer;
 } planner_request;
 
@@ -26,6 +27,11 @@ typedef struct planner_request {
 	PLAN_OPTION_DEVICES(&(r)->devices),                                  \
 	{ CLI_REPEAT, 0, "algorithm", "A",                                   \
 	  "compare A only; may be repeated", &(r)->algorithms },             \
+	{ CLI_INT, 0, "micro-batches", "M",                                  \
+	  "divide the batch into M parts; with several devices, pipelines "  \
+	  "of stages are compared, too: the best that is found, and those "  \
+	  "of mcap, pipedream and capture", &(r)->micro_batches,             \
+	  .min = 1, .max = PLAN_MAX_TURNS },                                 \
 	{ CLI_REPEAT, 0, "with", "A",                                        \
 	  "also compare A, which needs another program (ilp)",               \
 	  &(r)->with },                                                      \
@@ -35,12 +41,20 @@ typedef struct planner_request {
 	PLAN_OPTION_TOPOLOGY(&(r)->topology),                                \
 	PLAN_OPTIONS_PINS(&(r)->pins)
 
+/* A pipeline of several stages. */
+typedef struct planner_pipeline {
+	const char *name;
+	plan_result found; /* its .pipeline may be refused */
+	double seconds;	   /* of the search */
+} planner_pipeline;
+
 typedef struct planner_table {
 	const graph *graph;
 	const topology *machine;
 	int devices;
 	bool scored; /* the first plan is that of the pins */
 	VEC(plan_result) plans;
+	VEC(planner_pipeline) pipelines;
 	/* The greatest bound in bytes that is proven for all plans that cut
 	 * every tensor; -1: there is none. */
 	int64_t bound;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "compiler/portfolio/pipeline_plan.h"
 #include "libtdl/plan_report.h"
 #include "libtdl/text_chart.h"
 
@@ -27,38 +28,83 @@ static void print_row(FILE *to, arena *a, const plan_result *r, int64_t bound)
 	       units_right(units_seconds(s->seconds), 8).text);
 }
 
+static void print_pipeline(FILE *to, arena *a, const planner_pipeline *x)
+{
+	const pipeline_result *r = x->found.pipeline;
+	if (!r->plan) {
+		fprintf(to, "%-13s  %s\n", x->name, r->refused);
+		return;
+	}
+	fprintf(to, "%-13s  %10s  %8s  %9s  %9s  %s  %s\n", x->name,
+		arena_printf(a, "%d stage%s", r->plan->nstages,
+			     r->plan->nstages == 1 ? "" : "s"), "-",
+		plan_bytes_text(a, r->plan->communication_bytes),
+		plan_bytes_text(a, r->peak_bytes),
+		units_right(units_seconds(r->seconds), 9).text,
+		units_right(units_seconds(x->seconds), 8).text);
+}
+
+enum { BAR_WIDTH = 20 };
+
+typedef struct planner_bars {
+	text_table table;
+	double seconds, memory; /* the most of all */
+} planner_bars;
+
+static void add_bar(planner_bars *b, arena *a, const char *name, double seconds,
+		    double memory)
+{
+	table_add(&b->table, name);
+	table_add(&b->table, arena_printf(
+		a, "%s %s", chart_bar(a, seconds, b->seconds, BAR_WIDTH),
+		units_right(units_seconds(seconds), 7).text));
+	table_add(&b->table, arena_printf(
+		a, "%s %s", chart_bar(a, memory, b->memory, BAR_WIDTH),
+		units_right(units_bytes(memory), 7).text));
+}
+
+static void find_most(planner_bars *b, const planner_table *t)
+{
+	for (int i = 0; i < t->plans.n; i++) {
+		const plan_result *r = &t->plans.at[i];
+		if (r->search->error)
+			continue;
+		b->seconds = fmax(b->seconds, r->seconds);
+		b->memory = fmax(b->memory, (double)r->plan->arena_bytes);
+	}
+	for (int i = 0; i < t->pipelines.n; i++) {
+		const pipeline_result *r = t->pipelines.at[i].found.pipeline;
+		if (!r->plan)
+			continue;
+		b->seconds = fmax(b->seconds, r->seconds);
+		b->memory = fmax(b->memory, (double)r->peak_bytes);
+	}
+}
+
 /* A bar for each planner that has a plan: its time and its memory, beside the
  * most of all. */
 static void print_bars(FILE *to, arena *a, const planner_table *t)
 {
-	enum { WIDTH = 20 };
-	double seconds = 0, memory = 0;
-	text_table bars = table_new(a, 3);
+	planner_bars b = { .table = table_new(a, 3) };
+	find_most(&b, t);
+	table_add(&b.table, "planner");
+	table_add(&b.table, "predicted");
+	table_add(&b.table, "memory");
 	for (int i = 0; i < t->plans.n; i++) {
 		const plan_result *r = &t->plans.at[i];
-		if (r->search->error)
-			continue;
-		seconds = fmax(seconds, r->seconds);
-		memory = fmax(memory, (double)r->plan->arena_bytes);
+		if (!r->search->error)
+			add_bar(&b, a, r->search->algorithm, r->seconds,
+				(double)r->plan->arena_bytes);
 	}
-	table_add(&bars, "planner");
-	table_add(&bars, "predicted");
-	table_add(&bars, "memory");
-	for (int i = 0; i < t->plans.n; i++) {
-		const plan_result *r = &t->plans.at[i];
-		if (r->search->error)
-			continue;
-		double held = (double)r->plan->arena_bytes;
-		table_add(&bars, r->search->algorithm);
-		table_add(&bars, arena_printf(
-			a, "%s %s", chart_bar(a, r->seconds, seconds, WIDTH),
-			units_right(units_seconds(r->seconds), 7).text));
-		table_add(&bars, arena_printf(
-			a, "%s %s", chart_bar(a, held, memory, WIDTH),
-			units_right(units_bytes(held), 7).text));
+	for (int i = 0; i < t->pipelines.n; i++) {
+		const planner_pipeline *x = &t->pipelines.at[i];
+		const pipeline_result *r = x->found.pipeline;
+		if (r->plan)
+			add_bar(&b, a, x->name, r->seconds,
+				(double)r->peak_bytes);
 	}
 	fprintf(to, "\n");
-	table_print(&bars, to, 0);
+	table_print(&b.table, to, 0);
 }
 
 void planner_table_text(FILE *to, arena *a, const planner_table *t)
@@ -71,6 +117,8 @@ void planner_table_text(FILE *to, arena *a, const planner_table *t)
 	       "byte model", "gap", "moved", "memory", "predicted", "search");
 	for (int i = 0; i < t->plans.n; i++)
 		print_row(to, a, &t->plans.at[i], t->bound);
+	for (int i = 0; i < t->pipelines.n; i++)
+		print_pipeline(to, a, &t->pipelines.at[i]);
 	print_bars(to, a, t);
 	if (t->bound >= 0)
 		fprintf(to,

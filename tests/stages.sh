@@ -46,6 +46,35 @@ expect 0 "$TDLRUN" "$tmp/one.plan" --verify --json
 [ "$(grep -c '"stages"\|"micro_batches"' "$tmp/out")" -eq 0 ] ||
 	fail 'a plan of one stage has stages'
 
+# ---- published planners ------------------------------------------------------
+
+# Each runs as one worker does.
+for how in 'mcap --schedule gpipe' 'mcap --schedule interleaved:2' \
+	'mcap --recompute stage' pipedream capture; do
+	# shellcheck disable=SC2086
+	expect 0 "$TDLC" plan "$models/mlp.tdl" -k 3 $train -D batch=8 \
+		-D inputs=6 -D width=10 -D depth=8 --stages auto \
+		--micro-batches 2 --algorithm $how -o "$tmp/published.plan"
+	prints "in .* stages\{0,1\}, planned by ${how%% *}"
+	expect 0 "$TDLRUN" "$tmp/published.plan" --steps 2 --verify
+	prints 'a worker of stage 0, as planned'
+	prints ' with 2 micro-batches$'
+done
+# The cuts are those that place makes of a model with the batch of one.
+layers() { sed -n 's/.*"'"$1"'": \([0-9]*\),*$/\1/p' "$tmp/out"; }
+gpt="$models/gpt2.tdl --train -k 3 -D layers=3 -D heads=2 -D width=8 \
+	-D tokens=6 -D vocabulary=20"
+# shellcheck disable=SC2086
+expect 0 "$TDLC" plan $gpt -D batch=8 --stages 3 --micro-batches 4 \
+	--algorithm mcap --json
+layers layers >"$tmp/cut"
+# shellcheck disable=SC2086
+expect 0 "$TDLC" place $gpt -D batch=2 --micro-batches 4 --algorithm mcap --json
+layers nodes >"$tmp/other"
+[ "$(wc -l <"$tmp/cut")" -eq 3 ] || fail 'not 3 stages'
+[ "$(head -n 2 "$tmp/cut")" = "$(head -n 2 "$tmp/other")" ] ||
+	fail 'plan and place cut differently'
+
 # ---- options -----------------------------------------------------------------
 
 expect 2 "$TDLRUN" "$tmp/two.plan" --lr-schedule linear

@@ -177,6 +177,55 @@ const pipeline_layers *pipeline_layers_new(arena *a, const graph *g,
 	return l;
 }
 
+/* Bytes of what is made in a layer before each place, and read behind. */
+static void cross_parts(pipeline_layers *l, arena *tmp)
+{
+	const graph *g = l->g;
+	int *last = ARENA_ARRAY(tmp, int, g->ntensors);
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++) {
+			tensor_id t = g->nodes[n].inputs[i];
+			if (l->layer[n] > last[t])
+				last[t] = l->layer[n];
+		}
+	for (node_id n = 0; n < g->nnodes; n++) {
+		tensor_id t = g->nodes[n].output;
+		for (int i = l->layer[n]; i != NONE && i < last[t]; i++)
+			l->crossing[i + 1] += (double)tensor_nbytes(
+				&g->tensors[t].type);
+	}
+}
+
+const pipeline_layers *pipeline_layers_of_parts(arena *a, const graph *g,
+						const topology *t, int nparts,
+						const int *part)
+{
+	arena *tmp = arena_new();
+	pipeline_layers *l = ARENA_NEW(a, pipeline_layers);
+	const graph_passes passes = graph_passes_of(tmp, g);
+	node_row r = row_new(tmp, g, stage_layers(tmp, g));
+	*l = (pipeline_layers){ g, ARENA_ARRAY(a, int, g->nnodes), nparts,
+				ARENA_ARRAY(a, node_id, nparts + 1),
+				ARENA_ARRAY(a, double, nparts + 1),
+				ARENA_ARRAY(a, double, nparts + 1),
+				ARENA_ARRAY(a, double, nparts + 2) };
+	for (int i = 0; i <= nparts; i++)
+		l->first[i] = NONE;
+	count_seconds(&r, &passes, t);
+	for (node_id n = g->nnodes; n-- > 0;) {
+		int at = r.at[n], i = at == NONE ? NONE : part[n];
+		l->layer[n] = i;
+		if (i == NONE)
+			continue;
+		l->first[i] = n;
+		l->forward[i] += r.forward[at];
+		l->backward[i] += r.backward[at];
+	}
+	cross_parts(l, tmp);
+	arena_free(tmp);
+	return l;
+}
+
 stage_division pipeline_layers_divide(arena *a, const pipeline_layers *l,
 				      int nstages, int nchunks,
 				      const int *first)

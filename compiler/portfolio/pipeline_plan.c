@@ -120,7 +120,7 @@ static double step_seconds(const pipeline_result *r, int nstages, int turns)
 /* The last node of the forward pass of layers before `end'. */
 static const char *last_node(const pipeline_layers *l, int end)
 {
-	node_id n = end < l->n ? l->first[end] : l->g->nnodes;
+	node_id n = l->g->nnodes;
 	while (l->layer[--n] != end - 1)
 		;
 	return l->g->nodes[n].name;
