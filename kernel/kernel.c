@@ -398,6 +398,35 @@ int64_t kernel_points(const kernel *k)
 	return n;
 }
 
+/* Whether every read of an input in e is at the result's own index. */
+static bool own_index_only(const kernel *k, const kexpr *e, int input)
+{
+	if (e->kind == KX_READ && e->input == input)
+		for (int d = 0; d < e->nargs - e->guarded; d++) {
+			const kexpr *at = e->args[d];
+			bool only = k->inputs[input].dims[d] == 1 &&
+				    at->kind == KX_INT && at->i == 0;
+			if (!only && (at->kind != KX_VAR || at->var != d))
+				return false;
+		}
+	for (int i = 0; i < e->nargs; i++)
+		if (!own_index_only(k, e->args[i], input))
+			return false;
+	return true;
+}
+
+bool kernel_in_place(const kernel *k, int input)
+{
+	const kinput *in = &k->inputs[input];
+	if (!k->body || k->reducer != RED_NONE || k->nderived > 0 ||
+	    in->type != k->type || in->ndim != k->nout)
+		return false;
+	for (int d = 0; d < k->nout; d++)
+		if (in->dims[d] != kernel_dim(k, d))
+			return false;
+	return own_index_only(k, k->body, input);
+}
+
 bool kernel_is_copy(const kernel *k)
 {
 	const kexpr *e = k->body;

@@ -193,6 +193,11 @@ uint64_t kernel_form_hash(const kernel *k);
 /* Whether a kernel's result is its first input, unchanged. */
 bool kernel_is_copy(const kernel *k);
 
+/* Whether the result may overwrite an input: the input has the result's type
+ * and shape and is read at the result's own index and nowhere else; 0 is the
+ * index along an extent of 1, too. */
+bool kernel_in_place(const kernel *k, int input);
+
 /* A readable line: "out[i, j] = Sum(k) a[i, k] * b[k, j]". */
 char *kx_text(arena *a, const kernel *k, const kexpr *e);
 char *kernel_text(arena *a, const kernel *k);

@@ -175,31 +175,6 @@ int64_t plan_communication(const plan *p)
 
 /* ---- in place ---------------------------------------------------------- */
 
-/* Whether every read of an input in e is at the result's own index. */
-static bool own_index_only(const kexpr *e, int input)
-{
-	if (e->kind == KX_READ && e->input == input)
-		for (int d = 0; d < e->nargs - e->guarded; d++)
-			if (e->args[d]->kind != KX_VAR || e->args[d]->var != d)
-				return false;
-	for (int i = 0; i < e->nargs; i++)
-		if (!own_index_only(e->args[i], input))
-			return false;
-	return true;
-}
-
-bool kernel_in_place(const kernel *k, int input)
-{
-	const kinput *in = &k->inputs[input];
-	if (!k->body || k->reducer != RED_NONE || k->nderived > 0 ||
-	    in->type != k->type || in->ndim != k->nout)
-		return false;
-	for (int d = 0; d < k->nout; d++)
-		if (in->dims[d] != kernel_dim(k, d))
-			return false;
-	return own_index_only(k->body, input);
-}
-
 bool plan_is_idle(const plan *p, const plan_instr *run)
 {
 	const kernel *k = p->kernels[p->nodes[run->node].kernel].kernel;

@@ -325,10 +325,6 @@ int plan_bucket_of(const plan *p, int tensor);
 /* Bytes that all workers receive in one run, in all turns. */
 int64_t plan_communication(const plan *p);
 
-/* Whether the result may overwrite input i: the input has the result's type
- * and shape and is read at the result's own index and nowhere else. */
-bool kernel_in_place(const kernel *k, int input);
-
 /* The greatest number of blocks that have work where the kernel computes the
  * part `space`: the tiles of each kind multiplied.  Any number of blocks gives
  * the same result. */

@@ -39,21 +39,6 @@ reducer strategy_reducer(const kernel *k, int v)
 
 /* ---- facts ------------------------------------------------------------- */
 
-typedef bool read_test(const kernel *k, const kexpr *read);
-
-/* Whether every read of the input, of all where input < 0, passes. */
-static bool every_read(const kernel *k, const kexpr *e, int input,
-		       read_test *test)
-{
-	if (e->kind == KX_READ && (input < 0 || e->input == input) &&
-	    !test(k, e))
-		return false;
-	for (int i = 0; i < e->nargs; i++)
-		if (!every_read(k, e->args[i], input, test))
-			return false;
-	return true;
-}
-
 /* x[i, j], or a tensor broadcast into it: dimensions left out, or of size 1. */
 static bool reads_broadcast(const kernel *k, const kexpr *read)
 {
@@ -72,30 +57,14 @@ static bool reads_broadcast(const kernel *k, const kexpr *read)
 	return true;
 }
 
-/* x[i, j] with all of the result's variables. */
-static bool reads_own_element(const kernel *k, const kexpr *read)
+static bool is_elementwise(const kernel *k, const kexpr *e)
 {
-	return kx_ndim(read) == k->nout && reads_broadcast(k, read);
-}
-
-/* The same: a dimension of size 1 may be indexed by 0. */
-static bool has_result_shape(const kernel *k, int input)
-{
-	const kinput *in = &k->inputs[input];
-	bool same = in->ndim == k->nout && in->type == k->type;
-	for (int d = 0; same && d < in->ndim; d++)
-		same = in->dims[d] == k->vars[d].extent;
-	return same;
-}
-
-static bool is_read(const kexpr *e, int input)
-{
-	if (e->kind == KX_READ && e->input == input)
-		return true;
+	if (e->kind == KX_READ && !reads_broadcast(k, e))
+		return false;
 	for (int i = 0; i < e->nargs; i++)
-		if (is_read(e->args[i], input))
-			return true;
-	return false;
+		if (!is_elementwise(k, e->args[i]))
+			return false;
+	return true;
 }
 
 static int64_t total_flops(const kernel *k)
@@ -112,15 +81,11 @@ kernel_facts kernel_facts_of(const kernel *k)
 	if (!k->body)
 		return f;
 	bool adds = k->reducer == RED_NONE || k->reducer == RED_SUM;
-	bool maps = k->reducer == RED_NONE;
-	f.elementwise = maps && every_read(k, k->body, -1, reads_broadcast);
+	f.elementwise = k->reducer == RED_NONE && is_elementwise(k, k->body);
 	for (int i = 0; i < k->ninputs; i++) {
 		uint32_t bit = (uint32_t)1 << i;
 		if (adds && kernel_body_linear(k, bit))
 			f.linear |= bit;
-		if (maps && is_read(k->body, i) && has_result_shape(k, i) &&
-		    every_read(k, k->body, i, reads_own_element))
-			f.in_place |= bit;
 	}
 	return f;
 }

@@ -20,9 +20,6 @@ reducer strategy_reducer(const kernel *k, int v);
 typedef struct kernel_facts {
 	bool elementwise;    /* every read is the identity on the result's
 				index, or of a tensor broadcast into it */
-	uint32_t in_place;   /* bit i: input i is read only at the result's own
-				index and has its type, so that the result may
-				overwrite it */
 	uint32_t linear;     /* bit i: the body is linear in input i */
 	int64_t flops;	     /* in all, -1 where it does not fit */
 } kernel_facts;

@@ -282,6 +282,15 @@ static void compare_var(symbols *s, int at, int v)
 		set_size(s, var->extent, 0);
 }
 
+/* The descriptor's input that a kernel's input is; -1 for none. */
+static int input_of(const desc_stage *d, const stage *st, int i)
+{
+	for (int j = 0; j < d->ninputs; j++)
+		if (d->inputs[j] == st->inputs[i])
+			return j;
+	return -1;
+}
+
 static bool reads_input(const kexpr *e, int input)
 {
 	if (e->kind == KX_READ && e->input == input)
@@ -324,6 +333,22 @@ static void compare_passing(const symbols *s, int at)
 	}
 }
 
+/* An input that the result may overwrite by the descriptor, it may for the
+ * shapes, where both have one type. */
+static void compare_in_place(const symbols *s, int at)
+{
+	const desc_stage *d = &s->d->stages[at];
+	const stage *st = &s->t->x->stages[at];
+	for (int i = 0; i < st->kernel->ninputs; i++) {
+		int of = input_of(d, st, i);
+		bool said = of >= 0 && of < 64 && (d->in_place >> of & 1) &&
+			    st->kernel->inputs[i].type == st->kernel->type;
+		if (said && !kernel_in_place(st->kernel, i))
+			disagree(s, d->label, st->kernel->inputs[i].name,
+				 "lets the result overwrite it");
+	}
+}
+
 /* Whether an attribute may choose between bodies, of which the descriptor has
  * all. */
 static bool has_variants(const ast_op *op)
@@ -352,15 +377,6 @@ static bool is_of_floats(const symbols *s)
 			return false;
 	}
 	return true;
-}
-
-/* The descriptor's input that a kernel's input is; -1 for none. */
-static int input_of(const desc_stage *d, const stage *st, int i)
-{
-	for (int j = 0; j < d->ninputs; j++)
-		if (d->inputs[j] == st->inputs[i])
-			return j;
-	return -1;
 }
 
 /* The variables of a kind, outputs or reductions: their spots from *n on. */
@@ -463,5 +479,6 @@ void check_symbolic(trial *t)
 		for (int v = 0; v < s.pairs[i].k->nvars; v++)
 			compare_var(&s, i, v);
 		compare_passing(&s, i);
+		compare_in_place(&s, i);
 	}
 }

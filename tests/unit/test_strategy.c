@@ -86,7 +86,7 @@ START_TEST(matmul_has_three)
 	ck_assert(needs[1].lo[0] == 2 && needs[1].hi[0] == 4);
 	ck_assert(needs[0].hi[0] == 8 && needs[1].hi[1] == 6);
 	kernel_facts f = kernel_facts_of(k);
-	ck_assert(!f.elementwise && f.in_place == 0 && f.linear == 3);
+	ck_assert(!f.elementwise && f.linear == 3);
 	ck_assert_int_eq(f.flops, 8 * 6 * 4 * 2);
 	arena_free(a);
 }
@@ -255,6 +255,42 @@ END_TEST
 
 /* ---- facts ------------------------------------------------------------- */
 
+static bool is_read(const kexpr *e, int input)
+{
+	if (e->kind == KX_READ && e->input == input)
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (is_read(e->args[i], input))
+			return true;
+	return false;
+}
+
+/* The inputs that are read, and may be overwritten. */
+static uint32_t in_place(const kernel *k)
+{
+	uint32_t all = 0;
+	for (int i = 0; i < k->ninputs; i++)
+		if (is_read(k->body, i) && kernel_in_place(k, i))
+			all |= UINT32_C(1) << i;
+	return all;
+}
+
+/* Along an extent of 1 the result's own index is 0; along others it is not. */
+START_TEST(in_place_of_one)
+{
+	arena *a = arena_new();
+	kernel *k = make(a, 2, 2, DIMS(1, 4));
+	input(k, "x", DT_F32, 2, DIMS(1, 4));
+	k->body = READ(k, 0, N(0), V(1));
+	ck_assert_uint_eq(in_place(k), 1);
+	k->body = READ(k, 0, V(0), V(1));
+	ck_assert_uint_eq(in_place(k), 1);
+	k->body = READ(k, 0, N(0), N(0));
+	ck_assert_uint_eq(in_place(k), 0);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(facts)
 {
 	arena *a = arena_new();
@@ -290,11 +326,11 @@ START_TEST(facts)
 		k->body = cases[i].body;
 		kernel_facts f = kernel_facts_of(k);
 		ck_assert_msg(f.elementwise == cases[i].elementwise &&
-			      f.in_place == cases[i].in_place &&
+			      in_place(k) == cases[i].in_place &&
 			      f.linear == cases[i].linear,
 			      "case %zu: %s: %d %x %x", i,
 			      kx_text(a, k, k->body), (int)f.elementwise,
-			      f.in_place, f.linear);
+			      in_place(k), f.linear);
 	}
 	k->vars[0].extent = k->vars[1].extent = INT64_MAX / 4;
 	k->body = F(ADD, x, bias);
@@ -436,6 +472,7 @@ Suite *suite(void)
 	tcase_add_test(t, derived);
 	tcase_add_test(t, derived_twice);
 	tcase_add_test(t, facts);
+	tcase_add_test(t, in_place_of_one);
 	tcase_add_test(t, passing);
 	tcase_add_test(t, passing_reductions);
 	suite_add_tcase(s, t);
