@@ -418,8 +418,8 @@ static bool own_index_only(const kernel *k, const kexpr *e, int input)
 bool kernel_in_place(const kernel *k, int input)
 {
 	const kinput *in = &k->inputs[input];
-	if (!k->body || k->reducer != RED_NONE || k->nderived > 0 ||
-	    in->type != k->type || in->ndim != k->nout)
+	if (!k->body || k->reducer != RED_NONE || in->type != k->type ||
+	    in->ndim != k->nout)
 		return false;
 	for (int d = 0; d < k->nout; d++)
 		if (in->dims[d] != kernel_dim(k, d))

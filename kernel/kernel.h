@@ -195,7 +195,8 @@ bool kernel_is_copy(const kernel *k);
 
 /* Whether the result may overwrite an input: the input has the result's type
  * and shape and is read at the result's own index and nowhere else; 0 is the
- * index along an extent of 1, too. */
+ * index along an extent of 1, too.  A derived variable adds no loop, and so no
+ * second write. */
 bool kernel_in_place(const kernel *k, int input);
 
 /* A readable line: "out[i, j] = Sum(k) a[i, k] * b[k, j]". */

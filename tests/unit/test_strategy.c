@@ -291,6 +291,26 @@ START_TEST(in_place_of_one)
 }
 END_TEST
 
+/* A derived variable adds no loop: what is read at the result's own index may be
+ * overwritten, what is read elsewhere may not. */
+START_TEST(in_place_beside_derived)
+{
+	arena *a = arena_new();
+	kernel *k = make(a, 1, 1, DIMS(3));
+	input(k, "ids", DT_I64, 1, DIMS(3));
+	input(k, "table", DT_F32, 1, DIMS(3));
+	input(k, "x", DT_F32, 1, DIMS(3));
+	kexpr *row = READ(k, 1, READ(k, 0, V(0)));
+	k->body = F(MUL, row, READ(k, 2, V(0)));
+	kernel_derive(a, k);
+	ck_assert_int_eq(k->nderived, 1);
+	ck_assert_uint_eq(in_place(k), 4);
+	k->body = F(MUL, row, READ(k, 2, N(0)));
+	ck_assert_uint_eq(in_place(k), 0);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(facts)
 {
 	arena *a = arena_new();
@@ -473,6 +493,7 @@ Suite *suite(void)
 	tcase_add_test(t, derived_twice);
 	tcase_add_test(t, facts);
 	tcase_add_test(t, in_place_of_one);
+	tcase_add_test(t, in_place_beside_derived);
 	tcase_add_test(t, passing);
 	tcase_add_test(t, passing_reductions);
 	suite_add_tcase(s, t);
