@@ -31,12 +31,20 @@ static ast_var *map_vars(const mapping *m, const ast_expr *e)
 	return vars;
 }
 
-/* Whether an expression of finite numbers may be infinite or NaN: it has a
- * function of floats, infinity, or a quotient. */
+/* A tensor that the operator or the derivation computes: no parameter. */
+static bool is_computed(const ast_expr *e)
+{
+	const ast_symbol *s = e->kind == AST_NAME ? e->symbol : NULL;
+	return s && s->kind == SYMBOL_TENSOR && s->index < 0;
+}
+
+/* Whether an expression of finite parameters may be infinite or NaN: it has a
+ * function of floats, infinity, a quotient, or a tensor that is computed of
+ * such. */
 static bool may_be_none(const ast_expr *e)
 {
 	const builtin *f = e->kind == AST_CALL ? e->calls.function : NULL;
-	if ((f && f->rule == RULE_FLOAT) ||
+	if ((f && f->rule == RULE_FLOAT) || is_computed(e) ||
 	    (e->kind == AST_FLOAT && isinf(e->f)) ||
 	    (is_op(e, OP_DIV) && !is_number(e->args[1])))
 		return true;

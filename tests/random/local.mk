@@ -44,4 +44,5 @@ EXTRA_DIST += \
 	%D%/known/extent_not_shown.tdl \
 	%D%/known/may_read_outside.tdl \
 	%D%/known/zero_of_none.tdl \
-	%D%/known/zero_product_of_none.tdl
+	%D%/known/zero_product_of_none.tdl \
+	%D%/known/zero_product_of_reduction.tdl
