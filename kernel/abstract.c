@@ -122,7 +122,9 @@ static bool is_zero(fn f, const value_facts *is)
 	return false;
 }
 
-/* The sign of a value but for that of 0, which only a division shows. */
+/* The sign of a value but for that of 0, which only a division shows: it is
+ * kept as long as the value is known to be 0, so that x / 0 has the sign that
+ * it has for a divisor of which no more is known than that it is not below. */
 static sign_facts sign_of(const value_facts *x)
 {
 	return x->zero ? (sign_facts){ SIGN_BOTH, false } : x->sign;
@@ -143,8 +145,10 @@ value_facts facts_of_fn(fn f, const value_facts *is, bool equal)
 	if (fn_gives_bool(f) || !(r.counts || types_all(types, dtype_is_float)))
 		return r;
 	bool divides = fn_table[f].sign == FN_SIGN_QUOTIENT;
-	r.sign = sign_fn(f, sign_of(&is[0]), divides ? y->sign : sign_of(y),
-			 equal);
+	r.sign = r.zero ? sign_fn(f, is[0].sign, y->sign, equal)
+			: sign_fn(f, sign_of(&is[0]),
+				  divides ? y->sign : sign_of(y), equal);
+	r.sign.nonzero &= !r.zero;
 	r.sign.nonzero &= !(r.counts && divides);
 	if (divides && is[0].zero && y->zero)
 		r.sign = sign_of_constant(NAN);
@@ -156,9 +160,10 @@ value_facts facts_of_fn(fn f, const value_facts *is, bool equal)
 value_facts facts_of_choice(const value_facts *is)
 {
 	value_facts r = { .types = types_meet(is[0].types, is[1].types),
-			  .sign = sign_either(sign_of(&is[0]), sign_of(&is[1])),
 			  .zero = is[0].zero && is[1].zero,
 			  .counts = is[0].counts && is[1].counts };
+	r.sign = r.zero ? sign_either(is[0].sign, is[1].sign)
+			: sign_either(sign_of(&is[0]), sign_of(&is[1]));
 	return r;
 }
 
