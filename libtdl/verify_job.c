@@ -69,8 +69,8 @@ json_t *verify_result_json(const verify_result *r)
 	for (int i = 0; i < r->nfindings; i++)
 		json_array_append_new(all, json_finding(&r->findings[i]));
 	return json_pack("{s:s, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:I, "
-			 "s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i, "
-			 "s:o}",
+			 "s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:i, "
+			 "s:i, s:o}",
 			 "name", r->name, "shapes", r->shapes,
 			 "defined_shapes", r->defined, "elements",
 			 (json_int_t)r->elements, "doubtful",
@@ -80,7 +80,8 @@ json_t *verify_result_json(const verify_result *r)
 			 r->partials, "partial_elements",
 			 (json_int_t)r->passed, "gradients", r->gradients,
 			 "unchecked_gradients", r->unchecked, "slopes",
-			 (json_int_t)r->slopes, "rounded_slopes",
+			 (json_int_t)r->slopes, "infinite_slopes",
+			 (json_int_t)r->infinite, "rounded_slopes",
 			 (json_int_t)r->rounded, "parts",
 			 (json_int_t)r->parts, "regions",
 			 (json_int_t)r->regions, "loose_regions",

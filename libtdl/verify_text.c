@@ -25,13 +25,18 @@ static void print_finding(FILE *to, arena *a, const verify_finding *f)
 static const char *gradients_text(arena *a, const verify_result *r)
 {
 	int n = r->gradients - r->unchecked;
+	const char *infinite = "";
 	if (!r->gradients)
 		return "";
-	return arena_printf(a, ", %d %s at %lld points, %lld rounded%s", n,
+	if (r->infinite)
+		infinite = arena_printf(a, ", %lld not finite",
+					(long long)r->infinite);
+	return arena_printf(a, ", %d %s at %lld points%s, %lld rounded%s", n,
 			    plural(n, "gradient", "gradients"),
-			    (long long)r->slopes, (long long)r->rounded,
-			    r->unchecked ? arena_printf(a, ", %d unchecked",
-							r->unchecked) : "");
+			    (long long)r->slopes, infinite,
+			    (long long)r->rounded, r->unchecked ?
+			    arena_printf(a, ", %d unchecked", r->unchecked) :
+			    "");
 }
 
 void verify_result_text(FILE *to, arena *a, const verify_result *r)

@@ -271,6 +271,18 @@ static bool is_confirmed(const along *l, double is, double want, double slack)
 	return true;
 }
 
+/* Whether all results are that have a number. */
+static bool is_finite(const run *r, const view *weights)
+{
+	for (int i = 0; i < r->x->nresults; i++) {
+		const view *y = &r->values[r->x->results[i]];
+		for (int64_t e = 0; weights[i].data && e < view_count(y); e++)
+			if (!isfinite(elem_get_f64(y->type, y->data, e)))
+				return false;
+	}
+	return true;
+}
+
 static void compare(run *r, view *x, const view *weights, const char *input,
 		    const view *got)
 {
@@ -283,8 +295,10 @@ static void compare(run *r, view *x, const view *weights, const char *input,
 		if (!slope(&l, 1, &want, &slack))
 			continue;
 		double is = elem_get_f64(got->type, got->data, e);
-		if (!isfinite(is)) /* the root of 0 */
+		if (!isfinite(is)) { /* the root of 0, times 0 */
+			t->v->result->infinite += is_finite(r, weights);
 			continue;
+		}
 		bool near = fabs(is - want) <= slack;
 		if (!near && !is_confirmed(&l, is, want, slack))
 			continue;

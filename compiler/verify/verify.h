@@ -70,6 +70,9 @@ typedef struct verify_result {
 	int gradients;	  /* that were derived, where these are checked */
 	int unchecked;	  /* of them, compared with no slope */
 	int64_t slopes;	  /* of elements, that they were compared with */
+	int64_t infinite; /* elements of theirs that are infinite or NaN where
+			     the operator has a slope and its results are
+			     finite; they are not judged */
 	int64_t rounded;  /* of elements, in shorter floats beside f64 */
 	int64_t parts;	  /* that were run */
 	int64_t regions;  /* that were compared */

@@ -1,0 +1,1 @@
+tdlc verify --gradients not_finite.tdl
