@@ -1,6 +1,6 @@
 /* Derived gradients of the library's operators and of random ones.
  *
- *	gradients [--seed S] [--from K] [--count N] [--verify M]
+ *	gradients [--seed S] [--from K] [--count N] [--verify M] [--first]
  *
  * Each is built as a tree.  Its text, parsed, has to be that tree again, with
  * the same text, and the checker has to accept both, the text without a warning
@@ -9,7 +9,8 @@
  * operator that fails is made as small as it gets and printed, with a first
  * line that names the seed of its data: so it is a file of tests/random/known,
  * all of which are tried first, with differences.  Operator K of a seed is that
- * of `operators`.  The exit status is 1 where something fails. */
+ * of `operators`.  --first ends at the first that fails, and leaves it whole.
+ * The exit status is 1 where something fails. */
 #include "config.h"
 
 #include <dirent.h>
@@ -27,6 +28,7 @@
 
 typedef struct request {
 	int64_t seed, from, count, verify;
+	bool first;
 } request;
 
 typedef struct totals {
@@ -218,6 +220,10 @@ static void report(arena *a, const request *r, int64_t number,
 	totals t = { 0 };
 	printf("operator %" PRId64 " of seed %" PRId64 ": %s\n", number,
 	       r->seed, why);
+	if (r->first) {
+		printf("%s\n", o->text);
+		return;
+	}
 	random_operator small = shrink(a, o, still_fails, &verify);
 	why = fault_of(a, &small, verify, &t);
 	printf("smaller: %s\n// seed %" PRIu64 "\n%s\n", why ? why : "",
@@ -227,7 +233,8 @@ static void report(arena *a, const request *r, int64_t number,
 
 static void run_random(const request *r, totals *t)
 {
-	for (int64_t i = r->from; i < r->from + r->count; i++) {
+	for (int64_t i = r->from; i < r->from + r->count &&
+				  !(r->first && t->faults); i++) {
 		arena *a = arena_new();
 		random_operator o = random_operator_new(a, seed_of(r, i));
 		bool verify = r->verify > 0 && i % r->verify == 0;
@@ -335,6 +342,10 @@ int main(int argc, char **argv)
 	const int noptions = sizeof(options) / sizeof(*options);
 	for (int i = 1; i < argc; i++) {
 		int k = 0;
+		if (!strcmp(argv[i], "--first")) {
+			r.first = true;
+			continue;
+		}
 		while (k < noptions && strcmp(argv[i], options[k].name))
 			k++;
 		if (k == noptions || i + 1 == argc) {

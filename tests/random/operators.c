@@ -2,13 +2,14 @@
 /* Random operators: the reference against the interpreter and compiled kernels.
  *
  *	operators [--seed S] [--from K] [--count N] [--compile M]
- *		  [--analysis M] [--print K] [--whole]
+ *		  [--analysis M] [--print K] [--whole] [--first]
  *
  * Operator K of a seed is always the same, so that a run that was stopped goes
  * on with --from.  Every Mth is compiled (by default every 20th), and every Mth
  * goes through what tdlc verify does (by default none).  An operator that
- * differs is made as small as it gets, unless --whole, and printed.  --print
- * shows operator K alone.  The exit status is 1 where something differs. */
+ * differs is made as small as it gets, unless --whole, and printed.  --first
+ * ends at the first that differs, and leaves it whole.  --print shows operator
+ * K alone.  The exit status is 1 where something differs. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -23,7 +24,7 @@ enum { BATCH = 32 }; /* operators that are compiled together */
 
 typedef struct request {
 	int64_t seed, from, count, compile, analysis, print;
-	bool whole;
+	bool whole, first;
 } request;
 
 typedef struct totals {
@@ -128,7 +129,8 @@ static totals run(const request *r)
 	totals t = { 0 };
 	pending batch[BATCH];
 	int n = 0;
-	for (int64_t i = r->from; i < r->from + r->count; i++) {
+	for (int64_t i = r->from; i < r->from + r->count &&
+				  !(r->first && t.by[DIFFERS]); i++) {
 		arena *a = arena_new();
 		random_operator o = random_operator_new(a, seed_of(r, i));
 		sought what = { .analysis = every(r->analysis, i) };
@@ -179,7 +181,8 @@ static int finish(const request *r, const totals *t)
 	printf("; %" PRId64 " elements, %" PRId64 " in doubt; %" PRId64
 	       " compiled\n", t->elements, t->doubtful, t->compiled);
 	/* Most have to be worth while. */
-	bool idle = r->count >= 100 && t->by[AGREES] < r->count * 3 / 4;
+	bool idle = r->count >= 100 && !t->by[DIFFERS] &&
+		    t->by[AGREES] < r->count * 3 / 4;
 	if (idle)
 		puts("fewer than three in four can be compared");
 	return t->by[DIFFERS] || idle ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -205,6 +208,8 @@ int main(int argc, char **argv)
 			*options[k].to = strtoll(argv[++i], NULL, 10);
 		} else if (!strcmp(argv[i], "--whole")) {
 			r.whole = true;
+		} else if (!strcmp(argv[i], "--first")) {
+			r.first = r.whole = true;
 		} else {
 			fprintf(stderr, "operators: '%s' is no option\n",
 				argv[i]);

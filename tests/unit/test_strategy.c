@@ -291,8 +291,8 @@ START_TEST(in_place_of_one)
 }
 END_TEST
 
-/* A derived variable adds no loop: what is read at the result's own index may be
- * overwritten, what is read elsewhere may not. */
+/* A derived variable adds no loop: an input that is read at the result's own
+ * index may be overwritten, one that is read elsewhere may not. */
 START_TEST(in_place_beside_derived)
 {
 	arena *a = arena_new();
