@@ -207,7 +207,8 @@ struct tdl_plan {
 	/* Of a plan that was found; NULL: it was read. */
 	tdl_model *model;
 	const struct plan_result *found;
-	const topology *machine; /* of the search */
+	const topology *machine; /* of the search, .. */
+	const plan_request *how; /* .. which is this */
 	const struct plan *whole; /* with kernels and checksums; made when it is
 				     asked for, as .. */
 	const struct plan *plan;  /* .. what is read of its text */

@@ -44,6 +44,7 @@ static void find_plan(api_call *c, void *arg)
 				 .arena = c->job.arena, .path = api_nowhere,
 				 .model = s->of,
 				 .machine = how.topology,
+				 .how = ARENA_COPY(c->job.arena, &how, 1),
 				 .found = ARENA_COPY(c->job.arena, &r, 1) };
 	c->keeps = true;
 }

@@ -499,10 +499,10 @@ static pipeline_way *ways_of(const plan_request *how, const published_cut *c,
 
 /* A part of which no operator computes with weights is no stage. */
 static const char *parts_refused(const plan_request *how,
-				 const pipeline_layers *l)
+				 const int *first, int n)
 {
-	for (int q = 0; q < l->n; q++)
-		if (l->first[q] == NONE)
+	for (int q = 0; q < n; q++)
+		if (first[q] == first[q + 1])
 			return arena_printf(
 				how->arena, "%s leaves part %d without an "
 				"operator that computes with weights",
@@ -540,11 +540,9 @@ bool plan_published_find(const plan_request *how, const pipeline_aims *aims,
 		return true;
 	int n = c.nstages * aims->chunks;
 	int *first = ARENA_ARRAY(how->arena, int, n + 1);
-	for (int q = 0; q <= n; q++)
-		first[q] = q;
 	const pipeline_layers *l = pipeline_layers_of_parts(
-		how->arena, how->graph, how->topology, n, c.part);
-	r->refused = parts_refused(how, l);
+		how->arena, how->graph, how->topology, n, c.part, first);
+	r->refused = parts_refused(how, first, n);
 	if (r->refused)
 		return true;
 	pipeline_cut cut = { c.nstages, aims->chunks, aims->kind, c.recompute,

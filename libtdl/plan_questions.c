@@ -13,6 +13,7 @@
 #include "libtdl/plan_view.h"
 #include "libtdl/program_files.h"
 #include "libtdl/report.h"
+#include "libtdl/stages_reasons.h"
 #include "libtdl/stages_view.h"
 #include "plan/plan.h"
 
@@ -303,6 +304,41 @@ char *tdl_plan_explain(tdl_plan *p, const char *name,
 {
 	question q = { .of = p, .name = name, .options = options };
 	return ask(explain, &q);
+}
+
+static void explain_cuts(api_call *c, void *arg)
+{
+	question *q = arg;
+	const plan_result *r = q->of->found;
+	const pipeline_result *found = r ? r->pipeline : NULL;
+	pipeline_reasons x;
+	text_stream s;
+	if (!found || !found->cut) {
+		api_fail(c, TDL_USAGE, !r ? "the plan was read: nothing is "
+			 "known of its search" : "the plan has no stages that "
+			 "layers were divided among");
+		return;
+	}
+	plan_request how = *q->of->how;
+	how.arena = c->job.arena;
+	how.sink = c->job.sink;
+	how.observer = NULL;
+	if (!pipeline_reasons_of(&how, found, &x))
+		return;
+	if (api_as_text(c)) {
+		stages_reasons_text(text_stream_open(&s), c->job.arena, found,
+				    &x, r->machine);
+		q->answer = api_printed(c, &s);
+	} else {
+		q->answer = api_text(stages_reasons_json(found, &x,
+							 r->machine));
+	}
+}
+
+char *tdl_plan_cuts(tdl_plan *p)
+{
+	question q = { .of = p };
+	return ask(explain_cuts, &q);
 }
 
 static void export_plan(api_call *c, void *arg)

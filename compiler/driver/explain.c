@@ -1,10 +1,13 @@
-/* tdlc explain: the strategies of one operator, or why a plan cuts a tensor as
- * it does. */
+/* tdlc explain: the strategies of one operator, why a plan cuts a tensor as it
+ * does, or why the layers of a model lie in their stages. */
 #include "config.h"
 
 #include "compiler/driver/commands.h"
 
+#include <string.h>
+
 #include "base/file.h"
+#include "compiler/driver/progress.h"
 
 typedef struct explain_options {
 	const char *plan, *tensor, *algorithm;
@@ -38,15 +41,63 @@ static cli_status explain_tensor(page *p, const explain_options *o)
 					      o->algorithm ? by : NULL));
 }
 
+/* Why the layers of a model lie in their stages. */
+static cli_status explain_stages(page *p, const explain_options *o,
+				 const char *path)
+{
+	static const char search[] = "tdl_plan_search",
+			  operator[] = "tdl_module_explain";
+	const tdl_option *shared = page_given(p, operator);
+	for (; shared->name; shared++)
+		page_give(p, strcmp(shared->name, "devices") ? "tdl_model_load"
+							     : search,
+			  shared->name, shared->value);
+	if (o->algorithm)
+		page_give(p, search, "algorithm", o->algorithm);
+	const tdl_option *given = page_given(p, search);
+	if (tdl_function_check(p->context, search, given) != TDL_OK)
+		return page_failed(p) ? p->status : CLI_USAGE;
+	tdl_model *m = tdl_model_load(p->context, path,
+				      page_given(p, "tdl_model_load"));
+	if (page_failed(p))
+		return p->status;
+	progress_begin(p->context);
+	tdl_plan *plan = tdl_plan_search(m, given);
+	progress_end(p->context);
+	return page_failed(p) ? p->status : page_print(p, tdl_plan_cuts(plan));
+}
+
+static bool is_of_model(page *p)
+{
+	return page_has(p, "tdl_plan_search", NULL) ||
+	       page_has(p, "tdl_model_load", NULL);
+}
+
+/* The same where they are about a model. */
+static const char *misfit_of_model(page *p, const explain_options *o,
+				   char **operands, int n)
+{
+	if (n != 1 || !page_is_model(operands[0]))
+		return "options of plans go with one model";
+	if (!page_has(p, "tdl_plan_search", "stages"))
+		return "a model is explained with --stages";
+	if (!page_has(p, "tdl_module_explain", "devices"))
+		return "-k N is missing";
+	return o->format ? "--format goes with operators" : NULL;
+}
+
 /* The reason that options do not go together; NULL. */
 static const char *misfit(page *p, const explain_options *o, char **operands,
 			  int n)
 {
 	bool k = page_has(p, "tdl_module_explain", "devices");
+	if (is_of_model(p) && !o->plan && !o->tensor)
+		return misfit_of_model(p, o, operands, n);
 	if (o->plan || o->tensor) {
 		if (!o->plan || !o->tensor)
 			return "--plan and --tensor go together";
-		return n || o->format || page_has(p, "tdl_module_explain", NULL)
+		return n || o->format || is_of_model(p) ||
+			       page_has(p, "tdl_module_explain", NULL)
 			? "with --plan there are only --tensor, --algorithm "
 			  "and --json" : NULL;
 	}
@@ -79,12 +130,15 @@ cli_status command_explain(page *p, int argc, char **argv)
 		  &o.tensor },
 		{ CLI_TEXT, 0, "algorithm", "A",
 		  "with --plan, the planner that completes each choice: tofu "
-		  "(default), joint", &o.algorithm },
+		  "(default), joint; with --stages, that of tdlc plan",
+		  &o.algorithm },
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTIONS(p),
 		{ CLI_END },
 	};
 	page_function(p, "tdl_module_explain", NULL);
+	page_function(p, "tdl_plan_search", "devices algorithm frontier");
+	page_function(p, "tdl_model_load", "D shape");
 	page_options(p, options);
 	int first = page_begin(p, argc, argv);
 	if (first < 0)
@@ -94,6 +148,8 @@ cli_status command_explain(page *p, int argc, char **argv)
 		return cli_usage(&p->program, "%s", why);
 	if (o.plan)
 		return explain_tensor(p, &o);
+	if (is_of_model(p))
+		return explain_stages(p, &o, argv[first]);
 	return explain_operator(p, &o, argv[first],
 				argc - first == 2 ? argv[first + 1] : NULL);
 }

@@ -12,6 +12,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/pipeline_plan.c %D%/pipeline_plan.h \
 	%D%/pins.c %D%/pins.h \
 	%D%/pipeline_program.c %D%/pipeline_program.h \
+	%D%/pipeline_reasons.c %D%/pipeline_reasons.h \
 	%D%/pipeline_search.c %D%/pipeline_search.h \
 	%D%/pipeline_ways.c %D%/pipeline_ways.h \
 	%D%/price_sweep.c %D%/price_sweep.h \

@@ -178,7 +178,7 @@ const pipeline_layers *pipeline_layers_new(arena *a, const graph *g,
 }
 
 /* Bytes of what is made in a layer before each place, and read behind. */
-static void cross_parts(pipeline_layers *l, arena *tmp)
+static void cross_layers(pipeline_layers *l, arena *tmp)
 {
 	const graph *g = l->g;
 	int *last = ARENA_ARRAY(tmp, int, g->ntensors);
@@ -190,38 +190,53 @@ static void cross_parts(pipeline_layers *l, arena *tmp)
 		}
 	for (node_id n = 0; n < g->nnodes; n++) {
 		tensor_id t = g->nodes[n].output;
-		for (int i = l->layer[n]; i != NONE && i < last[t]; i++)
-			l->crossing[i + 1] += (double)tensor_nbytes(
-				&g->tensors[t].type);
+		if (l->layer[n] == NONE || last[t] <= l->layer[n])
+			continue;
+		double nbytes = (double)tensor_nbytes(&g->tensors[t].type);
+		l->crossing[l->layer[n] + 1] += nbytes;
+		l->crossing[last[t] + 1] -= nbytes;
 	}
+	for (int i = 1; i <= l->n; i++)
+		l->crossing[i] += l->crossing[i - 1];
+}
+
+/* Numbers the nodes of each part in their order. */
+static void number_parts(pipeline_layers *l, const node_row *r, int nparts,
+			 const int *part, int *first)
+{
+	for (int q = 0; q < nparts; q++) {
+		first[q] = l->n;
+		for (int i = 0; i < r->n; i++) {
+			node_id n = r->node[i];
+			if (part[n] != q)
+				continue;
+			l->first[l->n] = n;
+			l->forward[l->n] = r->forward[i];
+			l->backward[l->n] = r->backward[i];
+			l->layer[n] = l->n++;
+		}
+	}
+	first[nparts] = l->n;
 }
 
 const pipeline_layers *pipeline_layers_of_parts(arena *a, const graph *g,
 						const topology *t, int nparts,
-						const int *part)
+						const int *part, int *first)
 {
 	arena *tmp = arena_new();
 	pipeline_layers *l = ARENA_NEW(a, pipeline_layers);
 	const graph_passes passes = graph_passes_of(tmp, g);
 	node_row r = row_new(tmp, g, stage_layers(tmp, g));
-	*l = (pipeline_layers){ g, ARENA_ARRAY(a, int, g->nnodes), nparts,
-				ARENA_ARRAY(a, node_id, nparts + 1),
-				ARENA_ARRAY(a, double, nparts + 1),
-				ARENA_ARRAY(a, double, nparts + 1),
-				ARENA_ARRAY(a, double, nparts + 2) };
-	for (int i = 0; i <= nparts; i++)
-		l->first[i] = NONE;
+	*l = (pipeline_layers){ g, ARENA_ARRAY(a, int, g->nnodes), 0,
+				ARENA_ARRAY(a, node_id, r.n + 1),
+				ARENA_ARRAY(a, double, r.n + 1),
+				ARENA_ARRAY(a, double, r.n + 1),
+				ARENA_ARRAY(a, double, r.n + 2) };
+	for (node_id n = 0; n < g->nnodes; n++)
+		l->layer[n] = NONE;
 	count_seconds(&r, &passes, t);
-	for (node_id n = g->nnodes; n-- > 0;) {
-		int at = r.at[n], i = at == NONE ? NONE : part[n];
-		l->layer[n] = i;
-		if (i == NONE)
-			continue;
-		l->first[i] = n;
-		l->forward[i] += r.forward[at];
-		l->backward[i] += r.backward[at];
-	}
-	cross_parts(l, tmp);
+	number_parts(l, &r, nparts, part, first);
+	cross_layers(l, tmp);
 	arena_free(tmp);
 	return l;
 }

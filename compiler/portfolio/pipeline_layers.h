@@ -25,12 +25,12 @@ typedef struct pipeline_layers {
 const pipeline_layers *pipeline_layers_new(arena *a, const graph *g,
 					   const topology *t);
 
-/* The same where layers are chosen: nparts of them, part[n] of each node n that
- * is one of stage_layers(); others are not read.  A layer's nodes need not
- * follow each other; first is NONE for one that has none. */
+/* The same where parts are chosen: nparts of them, part[n] of each node n that
+ * is one of stage_layers(); others are not read.  A layer is one node; those of
+ * part q are layers [first[q], first[q + 1]). */
 const pipeline_layers *pipeline_layers_of_parts(arena *a, const graph *g,
 						const topology *t, int nparts,
-						const int *part);
+						const int *part, int *first);
 
 /* The division of the graph into nstages * nchunks parts of layers [first[q],
  * first[q + 1]), in a. */

@@ -228,6 +228,8 @@ bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
 	if (!r->plan)
 		return false;
 	set_figures(how, l, cut, r);
+	r->cut = ARENA_COPY(a, cut, 1);
+	r->layers = l;
 	return true;
 }
 

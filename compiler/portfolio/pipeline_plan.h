@@ -35,7 +35,8 @@ typedef struct pipeline_result {
 	pipeline_stage *stages;
 	int64_t peak_bytes; /* of the device that needs most */
 	double seconds;	    /* predicted, of a step */
-	const pipeline_cut *cut; /* of the best of a search */
+	const pipeline_cut *cut; /* as it was planned, .. */
+	const pipeline_layers *layers; /* .. of these */
 } pipeline_result;
 
 /* Plans the graph of how, which is in turns and has these layers.  Equal stages

@@ -362,6 +362,12 @@ TDL_API char *tdl_plan_trace(tdl_plan *p, const char *topology);
 TDL_API char *tdl_plan_chart(tdl_plan *p, const char *topology,
 			     const char *format);
 
+/* Why layers lie in their stages, of a plan with --stages that was searched
+ * for: for each cut between stages what they take and need, what goes over it,
+ * and what the same plan would take and need were it a layer earlier or later:
+ * `tdlc explain MODEL'. */
+TDL_API char *tdl_plan_cuts(tdl_plan *p);
+
 /* The differences between two plans of one context: `tdlc diff`. */
 TDL_API char *tdl_plan_diff(tdl_plan *p, tdl_plan *q, const char *topology);
 

@@ -367,7 +367,8 @@ static bool plan_of_stages(library_world *w)
 	};
 	tdl_plan *p = tdl_plan_search(w->model, staged);
 	bool good = p && is_json(tdl_plan_simulate(p, NULL)) &&
-		    is_json(tdl_plan_layout(p, NULL));
+		    is_json(tdl_plan_layout(p, NULL)) &&
+		    is_json(tdl_plan_cuts(p));
 	char *text = good ? tdl_plan_text(p) : NULL;
 	tdl_plan *q = text ? tdl_plan_of_text(w->c, "a.plan", text,
 					      strlen(text)) : NULL;
@@ -489,6 +490,7 @@ const library_call library_calls[] = {
 	{ "tdl_plan_trace", plan_trace },
 	{ "tdl_plan_chart", plan_chart },
 	{ "tdl_plan_chart", plan_of_stages },
+	{ "tdl_plan_cuts", plan_of_stages },
 	{ "tdl_plan_diff", plan_diff },
 	{ "tdl_plan_explain", plan_explain },
 	{ "tdl_plan_export", plan_export },

@@ -10,7 +10,7 @@ plan --stages 4 --algorithm mcap --memory 1K -o "$tmp/none.plan"
 plan --stages auto --algorithm capture --memory 1K -o "$tmp/none.plan"
 [ ! -e "$tmp/none.plan" ] || echo "it was written"
 tdlc compare $mlp -k 4 --micro-batches 2 --algorithm stages --algorithm mcap |
-	sed -n '3,5s/  [0-9.]* [mµ]*s$//p'
+	sed -n '3,5s/ *[0-9.]* [mµ]*s$//p'
 tdlc compare $mlp -k 4 --micro-batches 2 --algorithm mcap --json |
 	grep -E '"(pipelines|algorithm|devices|layers|error)"'
 # Options.
