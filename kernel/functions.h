@@ -143,6 +143,14 @@ static inline int fn_flops(fn f)
 	return fn_table[f].flops;
 }
 
+/* Whether it is a series of operations, as exp is, of floats; + and floor are
+ * one. */
+static inline bool fn_is_transcendental(fn f)
+{
+	const fn_facts *x = &fn_table[f];
+	return x->rule == FN_FLOAT && !x->exact && x->f64.form != TEXT_INFIX;
+}
+
 /* The text of a function of arguments of type t; TEXT_NONE where it is that of
  * f64, of arguments and with a result that are converted. */
 fn_text fn_text_of(fn f, dtype t);

@@ -17,6 +17,7 @@ noinst_LIBRARIES += %D%/libkernel.a
 	%D%/index_interval.c %D%/index_interval.h \
 	%D%/index_sum.c %D%/index_sum.h \
 	%D%/kernel.c %D%/kernel.h \
+	%D%/kernel_class.c %D%/kernel_class.h \
 	%D%/linearity.c %D%/linearity.h \
 	%D%/monotone.c %D%/monotone.h \
 	%D%/random.c %D%/random.h \

@@ -83,7 +83,7 @@ json_t *model_costs_json(job *d, const graph *g, const char *machine,
 	const topology *t = machine ? topology_read(d->arena, d->sink, machine)
 				    : topology_preset(0);
 	const cost_graph *c = t ? cost_graph_of_model(
-		d->arena, d->sink, graph_canonical(d->arena, g), t, path) :
-				  NULL;
+		d->arena, d->sink, graph_canonical(d->arena, g),
+		topology_of(d->arena, t, 1), path) : NULL;
 	return c ? cost_graph_json(c, t->name) : NULL;
 }

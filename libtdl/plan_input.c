@@ -96,7 +96,7 @@ static const topology *with_mesh(job *d, const topology *t, int64_t k)
 {
 	mesh m;
 	if (!t || topology_mesh(t, (int)k, &m))
-		return t;
+		return t ? topology_of(d->arena, t, (int)k) : NULL;
 	diag_error_in(d->sink, DIAG_TOPOLOGY_SIZE, t->name,
 		      "%d devices do not fit: %s", (int)k,
 		      topology_sizes(d->arena, t));

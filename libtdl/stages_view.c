@@ -29,7 +29,7 @@ const topology *stages_machine(job *d, const char *name, int64_t k)
 	const topology *t = name ? topology_read(d->arena, d->sink, name)
 				 : topology_preset(0);
 	if (!t || k <= devices_of(t))
-		return t;
+		return t ? topology_of(d->arena, t, (int)k) : NULL;
 	diag_error_in(d->sink, DIAG_TOPOLOGY_SIZE, t->name,
 		      "%d devices do not fit: it has %d", (int)k,
 		      (int)devices_of(t));

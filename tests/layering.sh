@@ -84,8 +84,8 @@ builtin_find	dsl/* compiler/verify/reference/* tests/*
 fn_parse	kernel/functions.* plan/read_kernel.c tests/*
 reducer_parse	kernel/reducers.* plan/read_kernel.c tests/*
 dtype_parse	base/dtype.* dsl/* plan/read.c compiler/verify/reference/* \
-		compiler/cost/topology.c libtdl/explain_input.c libtdl/run.c \
-		compiler/model/model.c compiler/train/train.c \
+		compiler/cost/topology_read.c libtdl/explain_input.c \
+		libtdl/run.c compiler/model/model.c compiler/train/train.c \
 		compiler/train/train_option.c tests/*
 ast_find_attr	dsl/* compiler/model/* compiler/train/optimizer.c \
 		compiler/train/train_option.c libtdl/explain_input.c \

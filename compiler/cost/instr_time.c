@@ -34,6 +34,9 @@ double run_time(const topology *t, const mesh *m, const layout *made,
 	int n = mesh_workers(m), looked_at = n < most ? n : most;
 	box whole = layout_space(made);
 	double slowest = 0;
+	kernel_form form;
+	if (t->now)
+		form = kernel_form_of(k);
 	for (int i = 0; i < looked_at; i++) {
 		int coords[MAX_AXES], w = examined(i, n, looked_at);
 		mesh_coords(m, w, coords);
@@ -46,7 +49,9 @@ double run_time(const topology *t, const mesh *m, const layout *made,
 			bytes += (double)box_volume(&need) *
 				 (double)dtype_size(k->inputs[j].type);
 		}
-		double s = topology_kernel_seconds(t, k->type, flops, bytes);
+		const kernel_work work = { flops, bytes };
+		double s = topology_form_seconds(t, k, t->now ? &form : NULL,
+						 &part, &work, 1);
 		slowest = s > slowest ? s : slowest;
 	}
 	return slowest;
@@ -82,7 +87,8 @@ static double work_seconds(const topology *t, const mesh *m, const int *levels,
 			   const transfer_work *w, collective c)
 {
 	topology_move received = {
-		.ring = c == COLL_ALL_GATHER || c == COLL_REDUCE_SCATTER
+		.ring = c == COLL_ALL_GATHER || c == COLL_REDUCE_SCATTER,
+		.collective = c,
 	};
 	for (int i = 0; i < t->nlevels; i++) {
 		received.peers[i] = 1;
@@ -91,7 +97,8 @@ static double work_seconds(const topology *t, const mesh *m, const int *levels,
 	for (int a = 0; a < m->naxes; a++)
 		if (w->axes >> a & 1)
 			received.peers[levels[a]] *= m->size[a];
-	return w->written / t->bandwidth + topology_move_seconds(t, &received);
+	return topology_copy_seconds(t, w->written) +
+	       topology_move_seconds(t, &received);
 }
 
 static int number_examined(const mesh *m, int most)

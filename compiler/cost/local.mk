@@ -9,6 +9,7 @@ noinst_LIBRARIES += %D%/libcost.a
 	%D%/joint_nests.c %D%/joint_nests.h \
 	%D%/joint_problem.c %D%/joint_problem.h \
 	%D%/joint_table.c %D%/joint_table.h \
+	%D%/measured.c %D%/measured.h \
 	%D%/merges.h \
 	%D%/pair_costs.c %D%/pair_costs.h \
 	%D%/partial_values.c %D%/partial_values.h \
@@ -22,6 +23,7 @@ noinst_LIBRARIES += %D%/libcost.a
 	%D%/separable.c %D%/separable.h \
 	%D%/step_time.c %D%/step_time.h \
 	%D%/time_model.c %D%/time_model.h \
-	%D%/topology.c %D%/topology.h
+	%D%/topology.c %D%/topology.h \
+	%D%/topology_read.c
 
 EXTRA_DIST += %D%/README.md

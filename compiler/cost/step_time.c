@@ -85,8 +85,8 @@ static double node_seconds(const pricer *p, node_id n, int v)
 	box part = cuts_block(&all, &s->as->mesh, &c, p->axis + 1, last);
 	kernel_work w = kernel_work_of(k, &part);
 	return graph_runs(s->g, n) *
-	       topology_kernel_seconds(p->o->topology, k->type,
-				       w.flops / p->later, w.bytes / p->later);
+	       topology_kernel_seconds(p->o->topology, k, &part, &w,
+				       1 / p->later);
 }
 
 /* Bytes that a worker holds of a tensor when this axis cuts dimension d. */

@@ -99,6 +99,8 @@ static double least_seconds(const pair *x, double bytes)
 		parts *= l->size;
 	}
 	int n = mesh_workers(&x->cache->mesh);
+	if (t->now) /* their curves begin anywhere */
+		latency = 0;
 	return bytes > 0 ? latency + bytes / n / fastest : 0;
 }
 

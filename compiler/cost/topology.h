@@ -4,14 +4,15 @@
  * Times are predictions: a kernel takes as long as its arithmetic or its bytes,
  * whichever takes longer (the roofline model), a transfer a latency for each
  * message that follows another and its bytes over the level's bandwidth (the
- * alpha-beta model; Thakur, Rabenseifner, Gropp 2005). */
+ * alpha-beta model; Thakur, Rabenseifner, Gropp 2005).  Where a machine was
+ * measured, they follow its curves (measured.h). */
 #ifndef TDL_COMPILER_COST_TOPOLOGY_H
 #define TDL_COMPILER_COST_TOPOLOGY_H
 
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/dtype.h"
-#include "kernel/region.h"
+#include "compiler/cost/measured.h"
 #include "layout/mesh.h"
 
 typedef struct topology_level {
@@ -20,6 +21,8 @@ typedef struct topology_level {
 		     devices; 0: as many as there are */
 	double latency;	  /* seconds until a message's first byte is there */
 	double bandwidth; /* bytes/s that one device receives */
+	/* By collective, as they were measured; NULL: not. */
+	const measured_transfer *measured[COLL_COUNT];
 } topology_level;
 
 /* Devices that follow each other and are alike. */
@@ -44,6 +47,12 @@ typedef struct topology {
 	 * above. */
 	int nkinds;
 	const topology_devices *kinds;
+	/* Where it was measured: by the number of devices at work, which rises;
+	 * the one for the plan's number of devices, NULL: none; and how many
+	 * times slower all is than that, since devices share processors. */
+	int nmeasured, processors; /* 0: not known */
+	const measured_device *measured, *now;
+	double crowded; /* 0: 1 */
 } topology;
 
 /* The i-th of those that tdlc knows by name; NULL after the last.  Their
@@ -53,6 +62,10 @@ const topology *topology_preset(int i);
 /* A preset by its name, or one from a file (docs/topology.md), in a.  NULL when
  * an error was added. */
 const topology *topology_read(arena *a, diag_sink *s, const char *name);
+
+/* The machine while k of its devices are at work, in a; t itself where nothing
+ * was measured. */
+const topology *topology_of(arena *a, const topology *t, int k);
 
 /* The numbers of devices that the machine can have, in words: "up to 8, or 16,
  * ..". */
@@ -76,21 +89,25 @@ typedef struct topology_move {
 	 * between. */
 	double bytes[MAX_AXES];
 	bool ring; /* a collective around a ring; else messages side by side */
+	collective collective; /* whose curve it follows; COLL_LOCAL: that of
+				  messages */
 } topology_move;
 
 /* Seconds of it: the levels work at the same time. */
 double topology_move_seconds(const topology *t, const topology_move *m);
 
-/* Seconds of a kernel on elements of a type. */
-double topology_kernel_seconds(const topology *t, dtype type, double flops,
-			       double bytes);
+/* Seconds of a copy of so many bytes in a device's memory. */
+double topology_copy_seconds(const topology *t, double bytes);
 
-/* The work of a kernel on a part of its iteration space: arithmetic, and the
- * bytes that it reads and writes. */
-typedef struct kernel_work {
-	double flops, bytes;
-} kernel_work;
+/* Seconds of a kernel on a part of its iteration space: of as much of this work
+ * as `share', 0 to 1, that of a device that computes a share of the part. */
+double topology_kernel_seconds(const topology *t, const kernel *k,
+			       const box *part, const kernel_work *w,
+			       double share);
 
-kernel_work kernel_work_of(const kernel *k, const box *part);
+/* The same where its form is known already; NULL where nothing was measured. */
+double topology_form_seconds(const topology *t, const kernel *k,
+			     const kernel_form *f, const box *part,
+			     const kernel_work *w, double share);
 
 #endif

@@ -213,8 +213,11 @@ static double without_latency(const instr_times *x, const plan *p,
 			      const plan_instr *in)
 {
 	topology t = *x->machine;
-	for (int i = 0; i < t.nlevels; i++)
-		t.levels[i].latency = 0;
+	for (int i = 0; i < t.nlevels; i++) {
+		topology_level *l = &t.levels[i];
+		*l = (topology_level){ .size = l->size,
+				       .bandwidth = l->bandwidth };
+	}
 	return instr_time(p, &t, in, MOST_LOOKED_AT);
 }
 

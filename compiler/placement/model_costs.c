@@ -79,8 +79,8 @@ static bool add_node(converter *c, node_id n, const int64_t *resident,
 	const node *x = &c->g->nodes[n];
 	box space = kernel_space(x->kernel);
 	kernel_work w = kernel_work_of(x->kernel, &space);
-	double seconds = topology_kernel_seconds(c->t, x->kernel->type,
-						 w.flops, w.bytes);
+	double seconds = topology_kernel_seconds(c->t, x->kernel, &space, &w,
+						 1);
 	int64_t bytes = tensor_nbytes(&c->g->tensors[x->output].type);
 	if (!add_sources(c, n))
 		return false;

@@ -26,7 +26,7 @@ static void predict(arena *a, plan_result *r, const plan *without,
 	const plan *one = plan_one_device(a, without);
 	lower_times x = lower_time_with(instr_times_new(a, f, t), r->plan);
 	r->one_device_bytes = one->arena_bytes;
-	r->one_device_seconds = lower_seconds(one, t);
+	r->one_device_seconds = lower_seconds(one, topology_of(a, t, 1));
 	r->seconds = x.run;
 	r->computation = x.computation;
 	r->communication = x.communication;

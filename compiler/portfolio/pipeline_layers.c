@@ -29,7 +29,7 @@ static double seconds_of(const graph *g, node_id n, const topology *t)
 	const kernel *k = g->nodes[n].kernel;
 	box space = kernel_space(k);
 	kernel_work w = kernel_work_of(k, &space);
-	return topology_kernel_seconds(t, k->type, w.flops, w.bytes);
+	return topology_kernel_seconds(t, k, &space, &w, 1);
 }
 
 /* The forward node with a place that a node of the backward pass is there for;

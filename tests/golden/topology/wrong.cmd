@@ -5,7 +5,7 @@ try() {
 device='"device": {"bandwidth": 1e9, "flops": {"f32": 1e9}}'
 try '{"format": "tdl-topology"'
 try '{"format": "toml"}'
-try '{"format": "tdl-topology", "version": 2}'
+try '{"format": "tdl-topology", "version": 4}'
 try '{"format": "tdl-topology", "version": 1}'
 try '{"format": "tdl-topology", "version": 1, "device": {}}'
 try '{"format": "tdl-topology", "version": 1, "device": {"bandwidth": "fast"}}'

@@ -1,0 +1,133 @@
+#include "config.h"
+
+#include "compiler/cost/measured.h"
+
+#include <math.h>
+
+/* ---- one curve --------------------------------------------------------- */
+
+double measured_seconds(const measured_curve *c, double size)
+{
+	const measured_point *at = c->at, *last = &at[c->n - 1];
+	int i = 1;
+	if (size <= at[0].size)
+		return at[0].seconds;
+	if (size >= last->size)
+		return last->seconds * (size / last->size);
+	while (at[i].size < size)
+		i++;
+	const measured_point *x = &at[i - 1], *y = &at[i];
+	double part = log(size / x->size) / log(y->size / x->size);
+	return x->seconds * pow(y->seconds / x->seconds, part);
+}
+
+/* ---- products ---------------------------------------------------------- */
+
+/* Two curves, and how far from the first to the second a product lies. */
+typedef struct between {
+	const measured_curve *low, *high;
+	double part;
+} between;
+
+static const measured_curve *long_sides(const measured_list *all)
+{
+	for (int i = 0; i < all->n; i++)
+		if (all->at[i].least == 0)
+			return &all->at[i].curve;
+	return NULL;
+}
+
+/* The part of the way from x to y, of logarithms. */
+static double part_between(double x, double y, double at)
+{
+	if (at <= x)
+		return 0;
+	return at >= y ? 1 : log(at / x) / log(y / x);
+}
+
+/* The side of a cube of so many operations. */
+static double cube(double work)
+{
+	return cbrt(work / 2);
+}
+
+/* The curves of products whose least side is as this one's: the one below, and
+ * the next, or that of products without a short side, which is about as far
+ * away as its sides are longer. */
+static between curves_near(const measured_list *all, const kernel_load *l)
+{
+	kernel_side side = kernel_least_side(l);
+	double least = l->extent[side];
+	const measured_curve *square = long_sides(all);
+	const measured_kernels *low = NULL;
+	for (int i = 0; i < all->n; i++) {
+		const measured_kernels *x = &all->at[i];
+		if (x->least == 0 || x->side != side)
+			continue;
+		if (low && (double)x->least >= least)
+			return (between){ &low->curve, &x->curve,
+					  part_between((double)low->least,
+						       (double)x->least,
+						       least) };
+		low = x;
+		if ((double)x->least >= least)
+			break;
+	}
+	if (!low || !square) {
+		const measured_curve *one = low ? &low->curve
+					    : square ? square
+						     : &all->at[0].curve;
+		return (between){ one, one, 0 };
+	}
+	return (between){ &low->curve, square,
+			  part_between((double)low->least,
+				       fmax(cube(l->work),
+					    2 * (double)low->least),
+				       least) };
+}
+
+/* The operations per second of the largest product that was measured. */
+static double fastest(const measured_curve *c)
+{
+	const measured_point *last = &c->at[c->n - 1];
+	return last->size / last->seconds;
+}
+
+/* Products side by side begin once. */
+static double product_seconds(const measured_list *all, const kernel_load *l)
+{
+	between b = curves_near(all, l);
+	double x = measured_seconds(b.low, l->work);
+	double y = measured_seconds(b.high, l->work);
+	double one = x * pow(y / x, b.part), begin = b.high->at[0].seconds;
+	if (l->count <= 1)
+		return one;
+	return begin + l->count * fmax(one - begin,
+				       l->work / fastest(b.high));
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+static const measured_list *list_of(const measured_device *d, kernel_class c,
+				    dtype type)
+{
+	const measured_list *all = d->kernels[c];
+	if (all[type].n > 0)
+		return &all[type];
+	for (int t = 0; t < DT_COUNT; t++)
+		if (all[t].n > 0 && dtype_size(t) == dtype_size(type) &&
+		    dtype_is_float(t) == dtype_is_float(type))
+			return &all[t];
+	return &all[DT_F32];
+}
+
+double measured_kernel_seconds(const measured_device *d, const kernel_form *f,
+			       const kernel_load *l)
+{
+	const measured_list *all = list_of(d, f->class, f->type);
+	if (all->n == 0)
+		return 0;
+	if (f->side[SIDE_DEPTH])
+		return product_seconds(all, l);
+	return measured_seconds(&all->at[0].curve, l->work);
+}

@@ -1,0 +1,230 @@
+#include "config.h"
+
+#include "kernel/kernel_class.h"
+
+#include <string.h>
+
+#include "kernel/contraction.h"
+
+static const char *const classes[] = {
+	[KERNEL_ELEMENTWISE] = "elementwise",
+	[KERNEL_TURNED] = "transposition",
+	[KERNEL_FUNCTION] = "function",
+	[KERNEL_INNER] = "inner reduction",
+	[KERNEL_OUTER] = "outer reduction",
+	[KERNEL_PRODUCT] = "product",
+	[KERNEL_WINDOW] = "convolution",
+	[KERNEL_GATHER] = "gather",
+	[KERNEL_OPAQUE] = "opaque",
+};
+
+static const char *const sides[] = {
+	[SIDE_ROWS] = "rows",
+	[SIDE_COLUMNS] = "columns",
+	[SIDE_DEPTH] = "depth",
+};
+
+/* The number of a name among n; n for none. */
+static int find(const char *const *names, int n, const char *name)
+{
+	int i = 0;
+	while (i < n && strcmp(names[i], name))
+		i++;
+	return i;
+}
+
+const char *kernel_class_name(kernel_class c)
+{
+	return classes[c];
+}
+
+kernel_class kernel_class_parse(const char *name)
+{
+	return (kernel_class)find(classes, KERNEL_CLASSES, name);
+}
+
+const char *kernel_side_name(kernel_side s)
+{
+	return sides[s];
+}
+
+kernel_side kernel_side_parse(const char *name)
+{
+	return (kernel_side)find(sides, KERNEL_SIDES, name);
+}
+
+/* ---- what a body has --------------------------------------------------- */
+
+enum { MOST_READS = 2 }; /* that are told apart, the first ones */
+
+typedef struct findings {
+	const kernel *k;
+	int nreads;
+	uint32_t vars[MOST_READS]; /* of the first reads' indices */
+	uint32_t inner;	 /* of the last indices of all reads */
+	bool windows;	 /* an index is made of several variables */
+	bool gathers;	 /* .. of data */
+	bool turned;	 /* .. a read has the result's last variable, but not in
+			    its last index */
+	double functions; /* that are evaluated per point */
+} findings;
+
+static uint32_t vars_of(const kexpr *e)
+{
+	uint32_t vars = e->kind == KX_VAR ? 1u << e->var : 0;
+	for (int i = 0; i < e->nargs; i++)
+		vars |= vars_of(e->args[i]);
+	return vars;
+}
+
+/* Those of extent 1 move nothing. */
+static uint32_t moving(const kernel *k, uint32_t vars)
+{
+	for (int v = 0; v < k->nvars; v++)
+		if (k->vars[v].extent <= 1)
+			vars &= ~(1u << v);
+	return vars;
+}
+
+static uint32_t last_output(const kernel *k)
+{
+	for (int v = k->nout; v-- > 0;)
+		if (k->vars[v].extent > 1)
+			return 1u << v;
+	return 0;
+}
+
+static void look_at_read(findings *f, const kexpr *e)
+{
+	uint32_t all = 0, inner = 0;
+	for (int d = 0; d < kx_ndim(e); d++) {
+		uint32_t here = moving(f->k, vars_of(e->args[d]));
+		f->windows |= (here & (here - 1)) != 0;
+		f->gathers |= kx_has_read(e->args[d]);
+		all |= here;
+		if (here)
+			inner = here;
+	}
+	uint32_t last = last_output(f->k);
+	f->turned |= (all & last) && !(inner & last);
+	f->inner |= inner;
+	if (f->nreads < MOST_READS)
+		f->vars[f->nreads] = all;
+	f->nreads++;
+}
+
+/* Of a choice both sides are looked at. */
+static void look_at(findings *f, const kexpr *e)
+{
+	if (e->kind == KX_READ)
+		look_at_read(f, e);
+	if (e->kind == KX_FN && fn_is_transcendental(e->fn) &&
+	    dtype_is_float(e->args[0]->type))
+		f->functions++;
+	for (int i = 0; i < e->nargs; i++)
+		look_at(f, e->args[i]);
+}
+
+/* ---- classes ----------------------------------------------------------- */
+
+static uint32_t range(int first, int end)
+{
+	uint32_t bits = 0;
+	for (int v = first; v < end; v++)
+		bits |= 1u << v;
+	return bits;
+}
+
+static kernel_class class_of(const kernel *k, const findings *f)
+{
+	uint32_t reduced = moving(k, range(k->nout, k->nvars - k->nderived));
+	if (f->gathers || k->nderived > 0)
+		return KERNEL_GATHER;
+	if (kernel_sums_products(k) && f->nreads >= MOST_READS && reduced)
+		return f->windows ? KERNEL_WINDOW : KERNEL_PRODUCT;
+	if (k->reducer != RED_NONE && reduced)
+		return f->functions > 0	  ? KERNEL_FUNCTION
+		       : f->inner & reduced ? KERNEL_INNER
+					  : KERNEL_OUTER;
+	if (f->functions > 0)
+		return KERNEL_FUNCTION;
+	return f->turned ? KERNEL_TURNED : KERNEL_ELEMENTWISE;
+}
+
+static void set_sides(kernel_form *to, const kernel *k, const findings *f)
+{
+	uint32_t left = f->vars[0], right = f->vars[1];
+	uint32_t outputs = range(0, k->nout);
+	to->side[SIDE_ROWS] = left & ~right & outputs;
+	to->side[SIDE_COLUMNS] = right & ~left & outputs;
+	to->side[SIDE_DEPTH] = range(k->nout, k->nvars - k->nderived);
+}
+
+kernel_form kernel_form_of(const kernel *k)
+{
+	findings f = { .k = k };
+	kernel_form form = { .class = KERNEL_OPAQUE, .type = k->type,
+			     .work = 1 };
+	if (!k->body)
+		return form;
+	look_at(&f, k->body);
+	form.class = class_of(k, &f);
+	double flops = (double)kernel_flops_per_point(k);
+	if (form.class == KERNEL_FUNCTION)
+		flops = f.functions;
+	if (flops > 1)
+		form.work = flops;
+	if (form.class == KERNEL_PRODUCT || form.class == KERNEL_WINDOW)
+		set_sides(&form, k, &f);
+	return form;
+}
+
+kernel_load kernel_load_of(const kernel *k, const kernel_form *f,
+			   const box *part)
+{
+	kernel_load l = { .work = f->work, .count = 1,
+			  .extent = { 1, 1, 1 } };
+	bool product = f->side[SIDE_DEPTH] != 0;
+	for (int v = 0; v < k->nvars; v++) {
+		double n = (double)(part->hi[v] - part->lo[v]);
+		bool found = false;
+		for (int s = 0; s < KERNEL_SIDES; s++)
+			if (f->side[s] >> v & 1) {
+				l.extent[s] *= n;
+				found = true;
+			}
+		if (k->vars[v].kind == KVAR_DERIVED)
+			continue;
+		if (product && !found)
+			l.count *= n;
+		else
+			l.work *= n;
+	}
+	return l;
+}
+
+kernel_work kernel_work_of(const kernel *k, const box *part)
+{
+	box made = kernel_produces(k, part);
+	double points = 1;
+	double bytes = (double)box_volume(&made) * (double)dtype_size(k->type);
+	for (int i = 0; i < k->nvars; i++)
+		if (k->vars[i].kind != KVAR_DERIVED)
+			points *= (double)(part->hi[i] - part->lo[i]);
+	for (int i = 0; i < k->ninputs; i++) {
+		box need = kernel_need(k, part, i);
+		bytes += (double)box_volume(&need) *
+			 (double)dtype_size(k->inputs[i].type);
+	}
+	return (kernel_work){ points * (double)kernel_flops_per_point(k),
+			      bytes };
+}
+
+kernel_side kernel_least_side(const kernel_load *l)
+{
+	kernel_side least = SIDE_ROWS;
+	for (int s = 1; s < KERNEL_SIDES; s++)
+		if (l->extent[s] < l->extent[least])
+			least = (kernel_side)s;
+	return least;
+}
