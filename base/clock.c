@@ -13,6 +13,13 @@ double clock_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double clock_thread_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 deadline deadline_in(double seconds)
 {
 	return (deadline){ seconds > 0 ? clock_seconds() + seconds : 0 };

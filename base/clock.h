@@ -9,6 +9,9 @@
  * is up; unaffected by changes of the date (CLOCK_MONOTONIC). */
 double clock_seconds(void);
 
+/* Seconds of processor time of the calling thread. */
+double clock_thread_seconds(void);
+
 /* The moment at which a search has to end with what it has; all zero: never. */
 typedef struct deadline {
 	double at; /* clock_seconds() */

@@ -12,6 +12,7 @@ dist_doc_DATA = \
 	%D%/kernels.md \
 	%D%/language.md \
 	%D%/library-c.md \
+	%D%/machines.md \
 	%D%/pipelines.md \
 	%D%/placement.md \
 	%D%/plan-format.md \

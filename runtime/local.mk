@@ -23,12 +23,15 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/cpu/kernels/builtin.c %D%/exec/builtin.h \
 	%D%/cpu/kernels/matrix.c \
 	%D%/cpu/kernels/order.c \
+	%D%/run/calibrate.c %D%/run/calibrate.h \
+	%D%/run/calibrate_fit.c \
 	%D%/run/data.c %D%/run/data.h \
 	%D%/run/evaluate.c %D%/run/evaluate.h \
 	%D%/exec/fail.c %D%/exec/fail.h \
 	%D%/run/inputs.c %D%/run/inputs.h \
 	%D%/run/log.c %D%/run/log.h \
 	%D%/exec/executor.c %D%/exec/executor.h \
+	%D%/exec/executor_figures.c \
 	%D%/exec/executor_parts.c %D%/exec/executor_parts.h \
 	%D%/exec/npz.c %D%/exec/npz.h \
 	%D%/run/options.h \
@@ -82,6 +85,29 @@ if MPI
 	%D%/comm/mpi_exchange.c %D%/comm/mpi_exchange.h \
 	%D%/comm/mpi.c
 endif
+
+# What --calibrate runs: plans that tdlc makes, which are installed; without one
+# that runs here there are none.
+EXTRA_DIST += %D%/calibration/kernels.tdl %D%/calibration/links.tdl \
+	%D%/calibration/links.pins
+calibrationdir = $(pkgdatadir)/calibration
+if TDLC
+if !CROSS
+nodist_calibration_DATA = %D%/calibration/kernels.plan \
+	%D%/calibration/links.plan
+endif
+endif
+CLEANFILES += %D%/calibration/kernels.plan %D%/calibration/links.plan
+to_plan = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	./tdlc plan --opdefs=$(srcdir)/opdefs --no-fuse -o $@-t
+%D%/calibration/kernels.plan: %D%/calibration/kernels.tdl | tdlc$(EXEEXT)
+	$(to_plan) -k 1 $(srcdir)/%D%/calibration/kernels.tdl >/dev/null && \
+		mv $@-t $@
+%D%/calibration/links.plan: %D%/calibration/links.tdl \
+		%D%/calibration/links.pins | tdlc$(EXEEXT)
+	$(to_plan) -k 2 --pins=$(srcdir)/%D%/calibration/links.pins \
+		$(srcdir)/%D%/calibration/links.tdl >/dev/null && mv $@-t $@
+tdlrun_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 
 bin_PROGRAMS += tdlrun
 tdlrun_SOURCES = %D%/run/main.c

@@ -58,6 +58,7 @@ python_files = \
 	%D%/oracle.py \
 	%D%/report.py \
 	%D%/simulate.py \
+	%D%/calibrate.py \
 	%D%/python/binding.py \
 	%D%/placement/judge.py \
 	%D%/placement/models.py \

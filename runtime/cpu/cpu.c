@@ -3,10 +3,12 @@
 #include "config.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "include/tdl/generated.h"
 #include "runtime/cpu/build.h"
@@ -19,6 +21,7 @@ _Static_assert((int)TDL_MAX_NDIM == (int)MAX_NDIM &&
 /* The work space of a thread of a worker's pool. */
 typedef struct bench {
 	void *scratch; /* TDL_SCRATCH bytes */
+	double busy;   /* seconds of the last part, where they are asked for */
 	eval_status status;
 	eval_fault fault;
 } bench;
@@ -204,12 +207,15 @@ static void run_part(void *arg, int i)
 	const job *j = arg;
 	bench *at = &j->benches[i];
 	box b = part_of(j, i);
-	if (j->c->generated[j->r->kernel]) {
+	double start = j->r->busy ? clock_thread_seconds() : 0;
+	if (j->c->generated[j->r->kernel])
 		run_generated(j, &b, at);
-		return;
-	}
-	at->status = kernel_eval(j->k, &b, j->r->inputs, j->r->out,
-				 j->c->opaque[j->r->kernel], &at->fault);
+	else
+		at->status = kernel_eval(j->k, &b, j->r->inputs, j->r->out,
+					 j->c->opaque[j->r->kernel],
+					 &at->fault);
+	if (j->r->busy)
+		at->busy = clock_thread_seconds() - start;
 }
 
 /* Divides the kernel's work: along the first variable of the result that has
@@ -240,6 +246,8 @@ static bool run_cpu(void *state, int number, const kernel_run *r, failure *f)
 		  .benches = c->benches + number * c->thread_pool_size };
 	divide(&j, thread_pool_size(c->teams[number]));
 	thread_pool_run(c->teams[number], j.nparts, run_part, &j);
+	for (int i = 0; r->busy && i < j.nparts; i++)
+		*r->busy = fmax(*r->busy, j.benches[i].busy);
 	for (int i = 0; i < j.nparts; i++)
 		if (!backend_explain(j.k, j.benches[i].status,
 				     &j.benches[i].fault, f))

@@ -35,6 +35,9 @@ typedef struct kernel_run {
 	const box *space;
 	const view *inputs;
 	view *out;
+	/* NULL, or: receives the seconds of processor time of the slowest of
+	 * the threads that computed it; a backend may leave it as it is. */
+	double *busy;
 } kernel_run;
 
 /* There are two kinds.  One whose memory is the host's computes kernels, and

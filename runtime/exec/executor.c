@@ -359,7 +359,8 @@ static void disturb(executor *m, int worker, const plan_instr *in)
 	verify_move(&x, m->noise, m->seed++);
 }
 
-static bool run_kernel(executor *m, int worker, int instr, failure *f)
+static bool run_kernel(executor *m, int worker, int instr, double *busy,
+		       failure *f)
 {
 	const plan *p = part_plan(m, worker);
 	const plan_instr *in = &p->program[instr];
@@ -367,7 +368,7 @@ static bool run_kernel(executor *m, int worker, int instr, failure *f)
 	const kernel *k = p->kernels[n->kernel].kernel;
 	view inputs[MAX_NINPUTS], out = view_of(m, worker, in->to);
 	box space = plan_space(p, in, m->number[worker]);
-	kernel_run r = { n->kernel, &space, inputs, &out };
+	kernel_run r = { n->kernel, &space, inputs, &out, busy };
 	for (int i = 0; i < k->ninputs; i++)
 		inputs[i] = view_of(m, worker, in->inputs[i]);
 	if (!plan_is_idle(p, in) &&
@@ -386,7 +387,8 @@ static void touch_transfer(executor *m, int worker, const plan_instr *in)
 	part_touch(m, worker, in->to, &to);
 }
 
-static bool run_instr(executor *m, int worker, int i, failure *f)
+/* The processor time of a kernel goes to *busy, unless that is NULL. */
+static bool run_instr(executor *m, int worker, int i, double *busy, failure *f)
 {
 	const plan_instr *in = &part_plan(m, worker)->program[i];
 	region to;
@@ -397,7 +399,7 @@ static bool run_instr(executor *m, int worker, int i, failure *f)
 		part_hand_out(m, worker, i - 1);
 	switch (in->op) {
 	case PLAN_RUN:
-		return run_kernel(m, worker, i, f);
+		return run_kernel(m, worker, i, busy, f);
 	case PLAN_MOVE:
 		touch_transfer(m, worker, in);
 		return m->comm->move(m->link, i, worker);
@@ -431,6 +433,31 @@ static bool feed_worker(executor *m, int worker, failure *f)
 	return good;
 }
 
+/* Seconds of an instruction in the step before, from which on its processor
+ * time is measured: that takes a microsecond, too. */
+#define LASTS_SECONDS 5e-5
+
+/* An instruction, with its time.  A transfer of a plan without stages begins
+ * when all workers have come to it. */
+static bool measure_instr(executor *m, int worker, int i, failure *f)
+{
+	instr_seconds *to = &m->measured[worker - m->first][i];
+	const plan_instr *in = &part_plan(m, worker)->program[i];
+	bool moves = plan_moves(in) && in->collective != COLL_LOCAL;
+	if (moves && m->p->nstages == 1 && !m->comm->barrier(m->link, worker))
+		return false;
+	bool lasts = to->wall > LASTS_SECONDS;
+	double busy = lasts ? clock_thread_seconds() : 0;
+	double wall = clock_seconds(), computed = 0;
+	if (!run_instr(m, worker, i, lasts ? &computed : NULL, f))
+		return false;
+	to->wall = to->busy = clock_seconds() - wall;
+	if (lasts)
+		to->busy = in->op == PLAN_RUN ? computed
+					      : clock_thread_seconds() - busy;
+	return true;
+}
+
 /* One worker's step.  The time is that of worker 0 between two barriers, and
  * so that of the slowest. */
 static bool run_program(void *arg, int worker, failure *f)
@@ -442,7 +469,8 @@ static bool run_program(void *arg, int worker, failure *f)
 		return false;
 	start = clock_seconds();
 	for (int i = 0; i < p->ninstrs; i++)
-		if (!run_instr(m, worker, i, f))
+		if (!(m->measured ? measure_instr(m, worker, i, f)
+				  : run_instr(m, worker, i, NULL, f)))
 			return false;
 	if (!m->comm->barrier(m->link, worker))
 		return false;
@@ -528,53 +556,4 @@ bool executor_state_set(executor *m, const array *x, failure *f)
 		if (m->stage[w] == of->stage)
 			good = part_scatter(m, w, buffer, x->data, f);
 	return good;
-}
-
-/* ---- what was measured ------------------------------------------------- */
-
-int executor_agree(const executor *m, int x)
-{
-	return (int)m->comm->greatest(m->link, x);
-}
-
-double executor_seconds(const executor *m)
-{
-	return m->seconds;
-}
-
-static int64_t received(const executor *m, int stage, int instr)
-{
-	return executor_is_host(m)
-		       ? m->comm->received(m->link, stage, instr)
-		       : m->backend->received(m->device, stage, instr);
-}
-
-int64_t executor_received(const executor *m)
-{
-	int64_t n = 0;
-	for (int s = 0; s < m->p->nstages; s++)
-		for (int i = 0; i < m->p->stages[s].ninstrs; i++) {
-			const plan_instr *in = &m->p->stages[s].program[i];
-			if (plan_moves(in) || in->op == PLAN_RECEIVE)
-				n += received(m, s, i);
-		}
-	return m->comm->sum(m->link, n);
-}
-
-void machine_copies(const executor *m, int64_t *planned, int64_t *used)
-{
-	*planned = *used = 0;
-	if (!executor_is_host(m) && m->backend->copies)
-		m->backend->copies(m->device, planned, used);
-	*used = m->comm->greatest(m->link, *used);
-}
-
-int64_t executor_arena_used(const executor *m, int stage)
-{
-	int64_t most = executor_is_host(m) ? 0
-					   : m->backend->used(m->device, stage);
-	for (int w = 0; w < m->nworkers; w++)
-		if (m->stage[w] == stage && m->used[w] > most)
-			most = m->used[w];
-	return m->comm->greatest(m->link, most);
 }

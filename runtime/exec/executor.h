@@ -36,6 +36,29 @@ void executor_abandon(executor *m);
 void machine_disturb(executor *m, const bool *nodes, double noise,
 		     uint64_t seed);
 
+/* The time of an instruction on a worker in a step. */
+typedef struct instr_seconds {
+	double wall; /* from its beginning to its end */
+	double busy; /* of a processor: without what other programs did in
+			between, but with waits that do not sleep */
+} instr_seconds;
+
+/* From now on each step notes the times of its instructions, where the
+ * backend's memory is the host's; in a plan of one stage workers begin
+ * transfers together.  Steps take a little longer. */
+void executor_measure(executor *m);
+
+/* Those of the last step: by instruction of the plan of the worker's stage, of
+ * the unrolled pipeline; NULL for a worker that is not here. */
+const instr_seconds *executor_measured(const executor *m, int worker);
+
+/* The plan of a worker's stage, unrolled; the workers that are here. */
+const plan *executor_plan(const executor *m, int worker);
+void executor_here(const executor *m, int *first, int *end);
+
+/* The greatest of the processes' values. */
+double executor_greatest(const executor *m, double seconds);
+
 /* Runs the programs once; inputs[i] is the plan's i-th input, whole. Then
  * outputs[i].data holds the plan's i-th output, whole, unless it is NULL; the
  * states have their next values. */

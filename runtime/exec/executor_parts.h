@@ -31,6 +31,7 @@ struct executor {
 	int64_t *used; /* by worker: its arena up to the last byte touched */
 	const array *inputs, *outputs;
 	double seconds;
+	instr_seconds **measured; /* by worker; NULL: nothing is measured */
 	const bool *disturbed; /* nodes; see machine_disturb() */
 	double noise;
 	uint64_t seed; /* of the next result that is disturbed */

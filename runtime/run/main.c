@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/run/agree.h"
+#include "runtime/run/calibrate.h"
 #include "runtime/run/evaluate.h"
 #include "runtime/run/run.h"
 #include "runtime/run/train.h"
@@ -59,6 +60,8 @@ static bool check_options(const options *o, cli_status *status)
 		  o->evaluate_data },
 		{ "evaluate-data", "--evaluate", o->evaluate_data,
 		  o->evaluate },
+		{ "quick", "--calibrate", o->quick, o->calibrate },
+		{ "output", "--calibrate", o->output, o->calibrate },
 		{ "verify", "a run without --data", o->verify, !data },
 		{ "rendezvous", "--comm nccl", joins, o->comm == COMM_NCCL },
 		{ "rank", "--rendezvous", o->processes.rank >= 0, joins },
@@ -100,6 +103,18 @@ static const communicator *row_of(const options *o)
 	return comm_row(o->comm, !backend_row(o->backend)->put);
 }
 
+static cli_status calibrate(session *s)
+{
+	cli_status status = CLI_OK;
+	if (calibrate_command(s, &status))
+		return status;
+	session_progress(s, "%s", "");
+	if (!s->leads)
+		sleep(2);
+	return cli_failed(&tdlrun, "%s", s->f.text) == CLI_OK ? CLI_OK
+							       : s->f.status;
+}
+
 static cli_status run_plan(session *s)
 {
 	diag_sink *sink = diag_sink_new(s->a);
@@ -136,7 +151,7 @@ static cli_status run_joined(arena *a, const options *o)
 	s.leads = s.rank == 0;
 	if (!s.leads && !freopen("/dev/null", "w", stdout))
 		return cli_failed(&tdlrun, "/dev/null: %s", strerror(errno));
-	cli_status status = run_plan(&s);
+	cli_status status = o->calibrate ? calibrate(&s) : run_plan(&s);
 	fflush(NULL);
 	session_end(&s);
 	c->end(s.run, status);
@@ -257,6 +272,14 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		{ CLI_TEXT, 0, "log", "FILE.csv",
 		  "a line for each step: loss, learning rate, samples per "
 		  "second", &o->log },
+		{ CLI_FLAG, 0, "calibrate", NULL,
+		  "measure this machine, without a plan: a topology for tdlc "
+		  "plan --topology", &o->calibrate },
+		{ CLI_FLAG, 0, "quick", NULL,
+		  "measure it in seconds, less exactly", &o->quick },
+		{ CLI_TEXT, 'o', "output", "FILE.json",
+		  "write the topology to FILE.json, not to standard output",
+		  &o->output },
 		{ CLI_FLAG, 0, "verify", NULL,
 		  "run on one worker too, and compare", &o->verify },
 		{ CLI_FLAG, 0, "json", NULL, "print the result as JSON",
@@ -270,7 +293,8 @@ static int parse(arena *a, options *o, int argc, char **argv,
 
 static cli_status begin(arena *a, int argc, char **argv)
 {
-	options o = { .steps = -1, .epochs = -1, .seed = -1, .schedule = -1,
+	options o = { .installed = PKGDATADIR "/calibration",
+		      .steps = -1, .epochs = -1, .seed = -1, .schedule = -1,
 		      .processes = { .rank = -1, .ranks = -1 },
 		      .learning_rate = -1, .warmup = -1, .every = -1,
 		      .keep = -1, .kernels = KERNELS_ANY };
@@ -282,10 +306,16 @@ static cli_status begin(arena *a, int argc, char **argv)
 		cli_version(name);
 		return CLI_OK;
 	}
-	if (argc - first != 1)
+	if (o.calibrate && argc != first)
+		return cli_usage(&tdlrun, "--calibrate takes no plan");
+	if (o.calibrate && backend_row(o.backend)->put)
+		return cli_usage(&tdlrun, "--calibrate measures processors: "
+				 "the times of instructions on a GPU are not "
+				 "measured");
+	if (!o.calibrate && argc - first != 1)
 		return cli_usage(&tdlrun, argc == first ?
 				 "a plan is missing" : "one plan at a time");
-	o.plan = argv[first];
+	o.plan = o.calibrate ? NULL : argv[first];
 	if (!is_there(backend_row(o.backend)->missing, &status))
 		return status;
 	if (!row_of(&o))

@@ -27,6 +27,9 @@ typedef struct options {
 	int64_t every, keep;
 	bool resume;
 	const char *log;
+	bool calibrate, quick;
+	const char *output;
+	const char *installed; /* the folder of the plans for --calibrate */
 	comm_options processes;
 } options;
 

@@ -1,0 +1,377 @@
+#include "config.h"
+
+#include "runtime/run/calibrate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "runtime/exec/thread_pool.h"
+
+/* Steps of each plan: until so many seconds are over, but so many at least and
+ * at most; the first of them are not counted. */
+enum { WARM = 1 };
+typedef struct effort {
+	double seconds;
+	int least, most;
+} effort;
+
+static const effort thorough = { 25, 8, 60 }, quick = { 2, 4, 8 };
+
+/* ---- the plans --------------------------------------------------------- */
+
+/* The folder of the program that runs; NULL if the system does not say. */
+static const char *own_folder(arena *a)
+{
+	char at[4096];
+	ssize_t n = readlink("/proc/self/exe", at, sizeof(at) - 1);
+	if (n <= 0)
+		return NULL;
+	at[n] = 0;
+	return path_folder(a, arena_strdup(a, at));
+}
+
+/* The folder of the plans for calibration: that of the environment, that of the
+ * tree that the program was built in, that which was installed. */
+static const char *plans_folder(arena *a, const char *installed)
+{
+	static const char *const beside[] = {
+		"runtime/calibration", "../runtime/calibration",
+		"../share/tdlc/calibration"
+	};
+	const char *given = getenv("TDL_CALIBRATION"), *here = own_folder(a);
+	if (given && *given)
+		return given;
+	for (int i = 0; here && i < 3; i++) {
+		const char *dir = path_join(a, here, beside[i]);
+		if (file_exists(path_join(a, dir, "kernels.plan")))
+			return dir;
+	}
+	return installed;
+}
+
+static const plan *read_plan(session *s, const char *name, const char **path)
+{
+	diag_sink *sink = diag_sink_new(s->a);
+	*path = path_join(s->a, plans_folder(s->a, s->o->installed), name);
+	if (!file_exists(*path)) {
+		fail_with(&s->f, CLI_INPUT, "%s is missing: tdlc makes it when "
+			  "it is built and installed with tdlrun; "
+			  "TDL_CALIBRATION names another folder", *path);
+		return NULL;
+	}
+	const plan *p = plan_read(s->a, sink, *path);
+	if (!p)
+		fail_of(&s->f, sink);
+	return p;
+}
+
+/* The plan on n workers in place of one, each of which does all of it; or in
+ * place of two, between which its transfers then go in the same way. */
+static plan *on_workers(arena *a, const plan *p, int n)
+{
+	plan *own = ARENA_COPY(a, p, 1);
+	own->mesh.naxes = n > 1;
+	own->mesh.size[0] = n;
+	return own;
+}
+
+/* ---- measuring --------------------------------------------------------- */
+
+/* Seconds of an instruction on the workers that are here, by step. */
+typedef struct record {
+	VEC(double) wall, busy;
+} record;
+
+static void note_step(arena *a, const executor *m, record *all)
+{
+	int first, end;
+	executor_here(m, &first, &end);
+	int n = executor_plan(m, first)->ninstrs;
+	for (int i = 0; i < n; i++) {
+		double wall = 0, busy = 0;
+		for (int w = first; w < end; w++) {
+			const instr_seconds *t = executor_measured(m, w);
+			wall = fmax(wall, t[i].wall);
+			busy = fmax(busy, t[i].busy);
+		}
+		vec_push(a, &all[i].wall, wall);
+		vec_push(a, &all[i].busy, busy);
+	}
+}
+
+static int by_value(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+	return (a > b) - (a < b);
+}
+
+/* The least of the times, which nothing else has disturbed, as far as may be;
+ * of kernels the processor time where other programs took much of the rest.
+ * The spread is that of the same. */
+static void conclude(record *r, calibrated *to)
+{
+	const double disturbed = 1.25, lasts = 1e-4;
+	int n = r->wall.n;
+	qsort(r->wall.at, (size_t)n, sizeof(double), by_value);
+	qsort(r->busy.at, (size_t)n, sizeof(double), by_value);
+	bool other = !to->moves && r->busy.at[0] > lasts &&
+		     r->wall.at[0] > disturbed * r->busy.at[0];
+	const double *at = other ? r->busy.at : r->wall.at;
+	to->seconds = fmax(at[0], 1e-9);
+	to->spread = at[n / 2] / to->seconds - 1;
+}
+
+/* Runs the steps of a plan. */
+static bool run_steps(session *s, executor *m, const plan *p, const char *what,
+		      record *all)
+{
+	const effort *e = s->o->quick ? &quick : &thorough;
+	feed *x = feed_new(s->a, p, true, &s->f);
+	array *outputs = ARENA_ARRAY(s->a, array, p->noutputs);
+	double start = clock_seconds();
+	bool good = x != NULL, more = good;
+	for (int i = 0; more && good; i++) {
+		double passed = clock_seconds() - start;
+		session_progress(s, "%s: step %d, %.0f of at most %.0f s",
+				 what, i + 1, passed,
+				 fmax(e->seconds, passed));
+		good = executor_step(m, x->inputs, outputs, &s->f);
+		if (good && i >= WARM)
+			note_step(s->a, m, all);
+		/* All processes have to agree. */
+		passed = executor_greatest(m, clock_seconds() - start);
+		more = i + 1 < e->most &&
+		       (i + 1 < e->least || passed < e->seconds);
+	}
+	feed_free(x);
+	return good;
+}
+
+/* Bytes that a worker receives from others: of the one with the most. */
+static double received_by(arena *a, const plan *p, const plan_instr *in)
+{
+	double most = 0;
+	for (int w = 0; w < mesh_workers(&p->mesh); w++) {
+		arena *work = arena_new();
+		piece *pieces;
+		double bytes = 0;
+		int n = plan_pieces(work, p, in, w, &pieces);
+		for (int i = 0; i < n; i++)
+			if (pieces[i].peer != w)
+				bytes += (double)box_volume(&pieces[i].at);
+		const plan_tensor *t =
+			&p->tensors[p->buffers[in->to].tensor];
+		most = fmax(most, bytes * (double)dtype_size(t->type));
+		arena_free(work);
+	}
+	(void)a;
+	return most;
+}
+
+static calibrated describe(arena *a, const plan *p, const plan_instr *in)
+{
+	calibrated x = { .moves = plan_moves(in) };
+	region to = plan_region(p, in->to, 0);
+	if (x.moves) {
+		const plan_tensor *t = &p->tensors[p->buffers[in->to].tensor];
+		x.collective = in->collective;
+		x.received = received_by(a, p, in);
+		x.written = (double)to.count * (double)dtype_size(t->type);
+		return x;
+	}
+	const kernel *k = p->kernels[p->nodes[in->node].kernel].kernel;
+	box part = plan_space(p, in, 0);
+	x.form = kernel_form_of(k);
+	x.load = kernel_load_of(k, &x.form, &part);
+	x.work = kernel_work_of(k, &part);
+	return x;
+}
+
+static bool is_measured(const plan *p, const plan_instr *in)
+{
+	return plan_moves(in) || (in->op == PLAN_RUN && !plan_is_idle(p, in));
+}
+
+/* The instructions of a plan, measured; `alone': by one worker that has the
+ * machine for itself. */
+static bool measure(session *s, const plan *p, const char *path, bool alone,
+		    const char *what, calibration *to)
+{
+	const plan_pipeline *all = pipeline_of_plan(s->a, p);
+	executor *m = alone ? session_alone(s, p, path)
+			    : session_machine(s, all, path);
+	record *r = ARENA_ARRAY(s->a, record, p->ninstrs);
+	if (!m)
+		return false;
+	executor_measure(m);
+	bool good = run_steps(s, m, p, what, r);
+	for (int i = 0; good && i < p->ninstrs; i++) {
+		const plan_instr *in = &p->program[i];
+		calibrated x = describe(s->a, p, in);
+		if (!is_measured(p, in))
+			continue;
+		conclude(&r[i], &x);
+		x.seconds = executor_greatest(m, x.seconds);
+		x.spread = executor_greatest(m, x.spread);
+		vec_push(s->a, to, x);
+	}
+	session_close(s, m);
+	return good;
+}
+
+/* ---- the machine ------------------------------------------------------- */
+
+typedef struct calibrator {
+	session *s;
+	const plan *kernels, *links;
+	const char *kernels_path, *links_path;
+	int nworkers; /* processes, or processors */
+	int ndevices;
+	fitted_device devices[2];
+	fitted_links between;
+	int nmeasured;
+	double spread; /* the median of all */
+} calibrator;
+
+static int find_workers(session *s)
+{
+	const communicator *c = comm_row(s->o->comm, true);
+	int n = 1;
+	if (!c->gather || !c->gather(s->run, s->a, 0, &n))
+		n = processors(NULL);
+	return n;
+}
+
+static void note_spread(calibrator *c, const calibration *all)
+{
+	VEC(double) each = { 0 };
+	for (int i = 0; i < all->n; i++)
+		vec_push(c->s->a, &each, all->at[i].spread);
+	if (each.n > 0)
+		qsort(each.at, (size_t)each.n, sizeof(double), by_value);
+	c->nmeasured += all->n;
+	if (each.n > 0)
+		c->spread = fmax(c->spread, each.at[each.n / 2]);
+}
+
+static bool measure_device(calibrator *c, int n, bool alone)
+{
+	calibration all = { 0 };
+	session *s = c->s;
+	const char *what = arena_printf(s->a, "kernels on %d worker%s", n,
+					n == 1 ? "" : "s");
+	const plan *p = on_workers(s->a, c->kernels, n);
+	if (!measure(s, p, c->kernels_path, alone, what, &all))
+		return false;
+	c->devices[c->ndevices++] = fit_device(s->a, &all, n);
+	note_spread(c, &all);
+	return true;
+}
+
+static bool measure_links(calibrator *c)
+{
+	calibration all = { 0 };
+	session *s = c->s;
+	const plan *p = on_workers(s->a, c->links, c->nworkers);
+	if (!measure(s, p, c->links_path, false, "links", &all))
+		return false;
+	c->between = fit_links(s->a, &all, &c->devices[c->ndevices - 1],
+			       c->nworkers);
+	note_spread(c, &all);
+	return true;
+}
+
+/* A worker that is a process has the processors that it was given, whether
+ * others work or not; one that is a thread has all if there is no other. */
+static bool measure_all(calibrator *c)
+{
+	bool threads = c->s->o->comm == COMM_THREADS;
+	if ((threads || c->nworkers == 1) && !measure_device(c, 1, threads))
+		return false;
+	if (c->nworkers == 1)
+		return true;
+	return measure_device(c, c->nworkers, false) && measure_links(c);
+}
+
+static char *host_name(arena *a)
+{
+	char name[256] = "";
+	gethostname(name, sizeof(name) - 1);
+	return arena_printf(a, "%s", *name ? name : "this machine");
+}
+
+static json_t *machine_json(const calibrator *c)
+{
+	arena *a = c->s->a;
+	const char *comm = comm_row(c->s->o->comm, true)->name;
+	int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) *
+			(int64_t)sysconf(_SC_PAGESIZE);
+	const fitted_machine m = {
+		.name = arena_printf(a, "%s (%s)", host_name(a), comm),
+		.device = "processors of the machine",
+		.level = comm,
+		.maker = "tdlrun " PACKAGE_VERSION,
+		.processors = processors(NULL) > c->nworkers
+				      ? processors(NULL) : c->nworkers,
+		.memory = bytes > 0 ? bytes / c->nworkers : 0,
+		.ndevices = c->ndevices,
+		.devices = c->devices,
+		.links = c->nworkers > 1 ? &c->between : NULL,
+	};
+	return fitted_json(a, &m);
+}
+
+static bool write_machine(calibrator *c)
+{
+	session *s = c->s;
+	json_t *j = machine_json(c);
+	char *text = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(6))
+		       : NULL;
+	bool good = text != NULL;
+	json_decref(j);
+	if (!good)
+		return fail_with(&s->f, CLI_MACHINE, "out of memory");
+	const char *line = arena_printf(s->a, "%s\n", text);
+	free(text);
+	if (!s->o->output)
+		fputs(line, stdout);
+	else if (!file_write(s->o->output, line, strlen(line)))
+		return fail_with(&s->f, CLI_MACHINE, "%s: %s", s->o->output,
+				 strerror(errno));
+	return true;
+}
+
+static void report(const calibrator *c, double seconds)
+{
+	session_note(c->s, "%d kernels and transfers measured on up to %d "
+		     "workers in %s; the median of their measurements is "
+		     "%.0f %% above the least", c->nmeasured, c->nworkers,
+		     units_seconds(seconds).text, 100 * c->spread);
+}
+
+bool calibrate_command(session *s, cli_status *status)
+{
+	double start = clock_seconds();
+	calibrator c = { .s = s };
+	*status = CLI_OK;
+	c.kernels = read_plan(s, "kernels.plan", &c.kernels_path);
+	c.links = c.kernels ? read_plan(s, "links.plan", &c.links_path) : NULL;
+	if (!c.links)
+		return false;
+	c.nworkers = find_workers(s);
+	if (!measure_all(&c))
+		return false;
+	session_progress(s, "%s", "");
+	if (s->leads && !write_machine(&c))
+		return false;
+	report(&c, clock_seconds() - start);
+	return true;
+}

@@ -1,0 +1,262 @@
+# Tests: compiler/cost kernel runtime/run runtime/calibration libtdl
+"""Machines that were measured: times that plan predicts from curves beside a
+reading of docs/machines.md; tdlrun --calibrate; files that are damaged.
+
+    calibrate.py [--seed S] [--rounds N]
+"""
+import copy
+import json
+import math
+import os
+import random
+import subprocess
+import tempfile
+
+import programs
+from programs import expect
+
+TDLC, TDLRUN = programs.TDLC, programs.TDLRUN
+CLASSES = ["elementwise", "transposition", "function", "inner reduction",
+           "outer reduction", "product", "convolution", "gather"]
+
+
+# ---- a machine that nobody measured ------------------------------------------
+
+def curve(r, first, last, seconds):
+    """Points of a curve: sizes and seconds rise."""
+    sizes = sorted(r.uniform(math.log(first), math.log(last))
+                   for _ in range(r.randint(1, 6)))
+    points = []
+    for s in sizes:
+        seconds *= math.exp(r.uniform(0, 2))
+        points.append([math.exp(s), seconds, r.random()])
+    return points
+
+
+def kernels(r):
+    rows = [{"class": c, "type": t, "points": curve(r, 10, 1e8, 1e-6)}
+            for c in CLASSES for t in (["f32", "f64"] if c != "gather"
+                                       else ["f32"])]
+    for side in ("rows", "columns", "depth"):
+        for least in (1, 8, 40):
+            rows.append({"class": "product", "type": "f32", "side": side,
+                         "least": least, "points": curve(r, 100, 1e8, 1e-6)})
+    r.shuffle(rows)
+    return rows
+
+
+def machine(r):
+    return {"format": "tdl-topology", "version": 2, "name": "made up",
+            "made": "here", "processors": 2,
+            "device": {"memory": 1 << 34, "bandwidth": 1e12, "launch": 1e-9,
+                       "overlap": False, "flops": {"f32": 1e15}},
+            "levels": [{"latency": 3e-6, "bandwidth": 1e14, "transfers": [
+                {"collective": c, "devices": 2,
+                 "points": curve(r, 10, 1e7, 1e-6)}
+                for c in ("all-gather", "all-to-all", "reduce-scatter")]}],
+            "measured": [{"devices": n, "memory": curve(r, 10, 1e9, 1e-7),
+                          "kernels": kernels(r)} for n in (1, 2)]}
+
+
+def seconds(points, size):
+    if size <= points[0][0]:
+        return points[0][1]
+    if size >= points[-1][0]:
+        return points[-1][1] * size / points[-1][0]
+    for x, y in zip(points, points[1:]):
+        if size <= y[0]:
+            part = math.log(size / x[0]) / math.log(y[0] / x[0])
+            return math.exp((1 - part) * math.log(x[1]) +
+                            part * math.log(y[1]))
+    raise AssertionError("no such point")
+
+
+def product(rows, extents, count):
+    """count products of rows x columns x depth."""
+    work = 2.0 * math.prod(extents)
+    least = min(extents)
+    side = ("rows", "columns", "depth")[extents.index(least)]
+    square = next(k["points"] for k in rows if "side" not in k)
+    known = sorted((k["least"], k["points"]) for k in rows
+                   if k.get("side") == side)
+    known.append((max((work / 2) ** (1 / 3), 2 * known[-1][0]), square))
+    low, high = known[0], known[0]
+    for i, x in enumerate(known):
+        if x[0] < least and i + 1 < len(known):
+            low, high = x, known[i + 1]
+    part = 0
+    if low is not high and least > low[0]:
+        part = min(1, math.log(least / low[0]) / math.log(high[0] / low[0]))
+    one = math.exp((1 - part) * math.log(seconds(low[1], work)) +
+                   part * math.log(seconds(high[1], work)))
+    if count == 1:
+        return one
+    last, begin = high[1][-1], high[1][0][1]
+    return begin + count * max(one - begin, work * last[1] / last[0])
+
+
+def expected(share, name, t, work, nbytes, extents=None, count=1):
+    rows = [k for k in share["kernels"] if k["class"] == name]
+    mine = [k for k in rows if k["type"] == t] or \
+           [k for k in rows if k["type"] == "f32"]
+    s = product(mine, extents, count) if extents else \
+        seconds(mine[0]["points"], work)
+    return max(s, seconds(share["memory"], nbytes))
+
+
+def cases(r):
+    """Models of one kernel, and what decides its time."""
+    n, m, k, b = (r.choice([1, 2, 3, 5, 8, 20, 64, 200]) * r.randint(2, 4)
+                  for _ in range(4))
+    t = r.choice(["f32", "f64"])
+    size = 4 if t == "f32" else 8
+    x = f"input x[{n}, {m}]: {t}\n"
+    both = 2 * n * m * size
+    yield x + "y = relu(x)", "elementwise", t, n * m, both, None, 1
+    yield x + "y = transpose(x, perm = [1, 0])", "transposition", t, n * m, \
+        both, None, 1
+    yield x + "y = exp(x)", "function", t, n * m, both, None, 1
+    yield x + "y = reduce_max(x, axes = [1])", "inner reduction", t, n * m, \
+        (n * m + n) * size, None, 1
+    yield x + "y = reduce_max(x, axes = [0])", "outer reduction", t, n * m, \
+        (n * m + m) * size, None, 1
+    yield (f"input x[{b}, {n}, {k}]\ninput w[{b}, {k}, {m}]\n"
+           "y = matmul(x, w)"), "product", "f32", 0, \
+        4 * b * (n * k + k * m + n * m), [n, m, k], b
+    yield f"input x[{n}, {k}]\ninput w[{k}, {m}]\ny = matmul(x, w)", \
+        "product", "f32", 0, 4 * (n * k + k * m + n * m), [n, m, k], 1
+
+
+def predicted(model, path, *options):
+    with tempfile.NamedTemporaryFile("w", suffix=".tdl") as f:
+        f.write("model one() {\n" + model + "\noutput y\n}\n")
+        f.flush()
+        return programs.call(TDLC, "plan", f.name, "--topology", path,
+                             "--no-fuse", *options)
+
+
+def near(what, a, b):
+    expect(f"{what}: {a}, not {b}", abs(a - b) <= 1e-9 * max(abs(a), abs(b)))
+
+
+def check_made_up(r, path):
+    m = machine(r)
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(m, f)
+    for model, *how in cases(r):
+        one = predicted(model, path, "-k", "1")
+        near(model, one["predicted_seconds"],
+             expected(m["measured"][0], *how))
+        near(f"{model}, alone", one["predicted_seconds_one_device"],
+             one["predicted_seconds"])
+    n, width = 8 * r.randint(1, 50), r.randint(1, 60)
+    text = f"input x[{n}, {width}]\nh = relu(x)\ny = abs(h)"
+    pins = ["--pin", "x=cut 0", "--pin", "h=cut 0", "--pin", "y=whole", "--pin",
+            "y=replicated",
+            "--bucket-bytes", "0"]
+    for k, crowd in ((2, 1), (4, 2)):
+        p = predicted(text, path, "-k", str(k), *pins)
+        share, level = m["measured"][1], m["levels"][0]
+        gather = level["transfers"][0]["points"]
+        part, whole = n * width // k, n * width
+        total = expected(share, "elementwise", "f32", part, 8 * part)
+        total += expected(share, "elementwise", "f32", whole, 8 * whole)
+        total += seconds(share["memory"], 8 * whole)
+        total += seconds(gather, 4 * (whole - part)) + \
+            (k - 2) * level["latency"]
+        near(f"{k} devices, gathered", p["predicted_seconds"], crowd * total)
+        near(f"{k} devices, one alone", p["predicted_seconds_one_device"],
+             2 * expected(m["measured"][0], "elementwise", "f32", whole,
+                          8 * whole))
+
+
+# ---- damage ------------------------------------------------------------------
+
+def places(j, path=""):
+    """Every value in it: what holds it, its key, its name in messages."""
+    items = j.items() if isinstance(j, dict) else \
+        enumerate(j) if isinstance(j, list) else ()
+    for key, value in items:
+        name = f"{path}[{key}]" if isinstance(key, int) else \
+            f"{path}.{key}" if path else key
+        yield j, key, name
+        yield from places(value, name)
+
+
+def refused(path, out):
+    done = subprocess.run([TDLC, "plan", programs.MODELS + "/mlp.tdl", "-D",
+                           "width=8", "-k", "2", "--topology", path, "-o",
+                           out], capture_output=True, text=True)
+    expect(f"status {done.returncode}", done.returncode in (0, 1))
+    expect(f"{done.stderr[:200]}", (done.returncode == 0) ==
+           os.path.exists(out))
+    if done.returncode == 0:
+        os.remove(out)
+    return done.stderr
+
+
+def check_damage(r, folder):
+    path, out = os.path.join(folder, "m.json"), os.path.join(folder, "p")
+    good = machine(r)
+    for wrong in (None, -1, "x", [], {}, True, 1e300):
+        j = copy.deepcopy(good)
+        part = f"measured[{r.randint(0, 1)}]" if r.random() < .7 else "levels"
+        of, key, name = r.choice([p for p in places(j)
+                                  if p[2].startswith(part) and
+                                  p[1] not in ("name", 2)])
+        of[key] = wrong
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(j, f)
+        said = refused(path, out)
+        if wrong not in (True, 1e300):
+            at = name.rsplit("[", 1)[0].rsplit(".", 1)[0]
+            expect(f"{name} = {wrong}: {said}", "[bad-topology]" in said and
+                   (at in said or name.split(".")[-1].split("[")[0] in said))
+    text = json.dumps(good)
+    for _ in range(4):
+        at = r.randrange(len(text))
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text[:at] if r.random() < .5 else
+                    text[:at] + text[at + 1:])
+        refused(path, out)
+
+
+# ---- this machine ------------------------------------------------------------
+
+def check_this(folder):
+    path = os.path.join(folder, "machine.json")
+    done = subprocess.run([TDLRUN, "--calibrate", "--quick", "-o", path],
+                          capture_output=True, text=True)
+    expect(f"calibrate: {done.stderr}", done.returncode == 0)
+    with open(path, encoding="utf-8") as f:
+        m = json.load(f)
+    shares = [s["devices"] for s in m["measured"]]
+    expect(f"shares {shares}", shares[0] == 1 and shares == sorted(shares))
+    for s in m["measured"]:
+        found = {(k["class"], k["type"]) for k in s["kernels"]}
+        expect(f"kernels {found}", found >= {(c, "f32") for c in CLASSES} and
+               {("product", "f64"), ("product", "bf16")} <= found)
+        expect("sides", {k["side"] for k in s["kernels"] if "side" in k} ==
+               {"rows", "columns", "depth"})
+    if len(shares) > 1:
+        kinds = {t["collective"] for t in m["levels"][0]["transfers"]}
+        expect(f"{kinds}", kinds >= {"all-gather", "all-to-all",
+                                     "reduce-scatter"})
+    model = "input x[300, 7]\ny = exp(x)"
+    near("calibrated", predicted(model, path, "-k", "1")["predicted_seconds"],
+         expected(m["measured"][0], "function", "f32", 2100, 16800))
+    for wrong in (["--quick"], ["--calibrate", "x.plan"],
+                  ["--calibrate", "-o", os.path.join(folder, "no", "x")]):
+        done = subprocess.run([TDLRUN, *wrong], capture_output=True,
+                              env={**os.environ, "TDL_CALIBRATION": folder},
+                              text=True)
+        expect(f"{wrong}: {done.stderr}", done.returncode in (1, 2))
+
+
+def check(seed, folder):
+    r = random.Random(seed)
+    check_made_up(r, os.path.join(folder, "m.json"))
+    check_damage(r, folder)
+
+
+programs.over_seeds(check, 3, check_this)
