@@ -27,6 +27,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/placement.c %D%/placement.h \
 	%D%/plan_graph.c %D%/plan_graph.h \
 	%D%/report.c %D%/report.h \
+	%D%/report_beside.c %D%/report_beside.h \
 	%D%/report_build.h \
 	%D%/report_operators.c \
 	%D%/report_page.c \
@@ -91,6 +92,8 @@ report_files = \
 	%D%/page/graph.js \
 	%D%/page/lists.js \
 	%D%/page/stages.js \
+	%D%/page/planners.js \
+	%D%/page/measured.js \
 	%D%/page/page.js
 
 %D%/report_files.h: $(report_files) runtime/cpu/headers.sh

@@ -13,6 +13,7 @@
 #include "libtdl/plan_view.h"
 #include "libtdl/program_files.h"
 #include "libtdl/report.h"
+#include "libtdl/report_beside.h"
 #include "libtdl/stages_reasons.h"
 #include "libtdl/stages_view.h"
 #include "plan/plan.h"
@@ -21,6 +22,7 @@ typedef struct question {
 	tdl_plan *of, *beside;
 	const char *name; /* of a file, a machine, a tensor, or a format */
 	const tdl_option *options;
+	report_files files;
 	const char *folder;
 	char *answer;
 } question;
@@ -171,17 +173,46 @@ static json_t *facts_of(api_call *c, const question *q)
 	return j;
 }
 
+/* The same with what is drawn beside it. */
+static json_t *all_facts(api_call *c, question *q)
+{
+	report_files *f = &q->files;
+	const cli_option table[] = {
+		PLAN_OPTION_TOPOLOGY(&q->name),
+		{ CLI_TEXT, 0, "planners", "FILE",
+		  "draw the planners of 'tdlc compare', its JSON",
+		  &f->planners },
+		{ CLI_TEXT, 0, "frontier", "FILE",
+		  "draw the frontier of 'tdlc plan', its JSON",
+		  &f->frontier },
+		{ CLI_TEXT, 0, "trace", "FILE",
+		  "draw the step that 'tdlrun' has measured, its trace",
+		  &f->trace },
+		{ CLI_END },
+	};
+	if (!api_options(c, table, q->options))
+		return NULL;
+	const plan_pipeline *p = NULL;
+	if ((f->planners || f->frontier || f->trace) &&
+	    !(p = api_read_stages(c, q->of)))
+		return NULL;
+	json_t *j = facts_of(c, q);
+	return j && report_add_files(c->job.arena, c->job.sink, f, p, j)
+		       ? j
+		       : NULL;
+}
+
 static void tell_facts(api_call *c, void *arg)
 {
 	question *q = arg;
-	json_t *j = facts_of(c, q);
+	json_t *j = all_facts(c, q);
 	if (j)
 		q->answer = api_text(j);
 }
 
-char *tdl_plan_facts(tdl_plan *p, const char *machine)
+char *tdl_plan_facts(tdl_plan *p, const tdl_option *options)
 {
-	question q = { .of = p, .name = machine };
+	question q = { .of = p, .options = options };
 	return ask(tell_facts, &q);
 }
 
@@ -189,7 +220,7 @@ static void draw_page(api_call *c, void *arg)
 {
 	question *q = arg;
 	size_t n;
-	json_t *j = facts_of(c, q);
+	json_t *j = all_facts(c, q);
 	const char *page = j ? report_page(c->job.arena, j, &n) : NULL;
 	json_decref(j);
 	if (page)
@@ -198,9 +229,9 @@ static void draw_page(api_call *c, void *arg)
 		api_fail(c, TDL_MACHINE, "no memory for the report");
 }
 
-char *tdl_plan_page(tdl_plan *p, const char *machine)
+char *tdl_plan_page(tdl_plan *p, const tdl_option *options)
 {
-	question q = { .of = p, .name = machine };
+	question q = { .of = p, .options = options };
 	return ask(draw_page, &q);
 }
 
@@ -359,6 +390,10 @@ tdl_status tdl_plan_export(tdl_plan *p, const char *format, const char *folder)
 
 const api_function api_of_questions[] = {
 	{ "tdl_plan_explain", explain, &(const question){ 0 },
+	  sizeof(question) },
+	{ "tdl_plan_facts", tell_facts, &(const question){ 0 },
+	  sizeof(question) },
+	{ "tdl_plan_page", draw_page, &(const question){ 0 },
 	  sizeof(question) },
 	{ 0 }
 };

@@ -226,6 +226,7 @@ json_t *report_stages_json(const stages_view *v)
 		json_t *x = json_array_get(stages, (size_t)s);
 		json_object_set_new(x, "report", stage_report(v, s));
 	}
+	report_set_stages_traffic(v->p, all);
 	json_object_set_new(all, "format", json_integer(REPORT_FORMAT));
 	json_object_set_new(all, "communication_bytes",
 			    json_integer(v->p->communication_bytes));

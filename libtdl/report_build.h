@@ -45,6 +45,10 @@ json_t *report_collectives(const report *r);
  * sender; null for many workers. */
 void report_set_traffic(const report *r, json_t *to);
 
+/* Sets "received" of a report of several stages, which has those of each: the
+ * same for the devices of all, with the messages between stages. */
+void report_set_stages_traffic(const plan_pipeline *p, json_t *to);
+
 /* The program's instructions, when each runs, and the memory in use. */
 json_t *report_program(const report *r);
 json_t *report_timeline(const report *r);

@@ -114,3 +114,77 @@ void report_set_traffic(const report *r, json_t *to)
 	json_object_set_new(to, "links", links);
 	json_object_set_new(to, "received", received_json(&x));
 }
+
+/* ---- of several stages -------------------------------------------------- */
+
+/* Adds what goes over a channel in a turn, so many times. */
+static void add_message(traffic *x, const plan_pipeline *p, int channel,
+			int turn, int64_t times)
+{
+	const plan_channel *c = &p->channels[channel];
+	const plan *to = &p->stages[c->to];
+	int from = pipeline_first(p, c->from), at = pipeline_first(p, c->to);
+	int64_t size = (int64_t)dtype_size(to->tensors[c->target].type);
+	arena *tmp = arena_new();
+	for (int w = mesh_workers(&to->mesh) - 1; w >= 0; w--) {
+		piece *q;
+		int n = pipeline_pieces(tmp, p, channel, turn, w, &q);
+		for (int i = 0; i < n; i++)
+			x->received[(at + w) * x->n + from + q[i].peer] +=
+				box_volume(&q[i].at) * size * times;
+	}
+	arena_free(tmp);
+}
+
+/* Turns of as many samples bring the same: the first of them stands for all. */
+static void add_channel(traffic *x, const plan_pipeline *p, int channel)
+{
+	const plan_loop *o = &p->stages[p->channels[channel].from].loop;
+	int first[2] = { -1, -1 };
+	int64_t times[2] = { 0, 0 };
+	if (!pipeline_in_turns(p, channel)) {
+		add_message(x, p, channel, o->turns - 1, 1);
+		return;
+	}
+	for (int i = 0; i < o->turns; i++) {
+		layout_turn t = layout_turn_of(o->batch, o->turns, i);
+		bool is_long = t.end - t.begin > o->batch / o->turns;
+		if (times[is_long]++ == 0)
+			first[is_long] = i;
+	}
+	for (int i = 0; i < 2; i++)
+		if (times[i] > 0)
+			add_message(x, p, channel, first[i], times[i]);
+}
+
+/* Adds what the devices of a stage receive from each other. */
+static void add_stage(traffic *x, const json_t *of, int first)
+{
+	size_t i, j;
+	json_t *row, *bytes;
+	json_array_foreach(json_object_get(of, "received"), i, row)
+		json_array_foreach(row, j, bytes)
+			x->received[((size_t)first + i) * (size_t)x->n +
+				    (size_t)first + j] =
+				json_integer_value(bytes);
+}
+
+void report_set_stages_traffic(const plan_pipeline *p, json_t *to)
+{
+	const json_t *stages = json_object_get(to, "stages");
+	traffic x = { .n = pipeline_first(p, p->nstages) };
+	if (x.n > REPORT_MOST_WORKERS) {
+		json_object_set_new(to, "received", json_null());
+		return;
+	}
+	arena *tmp = arena_new();
+	x.received = ARENA_ARRAY(tmp, int64_t, (size_t)x.n * (size_t)x.n);
+	for (int s = 0; s < p->nstages; s++)
+		add_stage(&x, json_object_get(json_array_get(stages, (size_t)s),
+					      "report"),
+			  pipeline_first(p, s));
+	for (int c = 0; c < p->nchannels; c++)
+		add_channel(&x, p, c);
+	json_object_set_new(to, "received", received_json(&x));
+	arena_free(tmp);
+}

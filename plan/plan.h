@@ -156,6 +156,7 @@ typedef struct plan_instr {
 	int turn;	       /* as of plan_buffer */
 	int bucket;	       /* MOVE, COMBINE: see plan_bucket_end(); 0 */
 	int channel;	       /* SEND, RECEIVE */
+	int row;	       /* see plan_unrolled_row() */
 } plan_instr;
 
 /* Whether an instruction is a transfer, MOVE or COMBINE. */
@@ -392,6 +393,9 @@ plan *plan_one_turn(arena *a, const plan *p);
  * turn.  What is run and checked.  All turns of a stage, whatever `most' is, in
  * the order of its schedule, with each turn's slot as its only place. */
 const plan *plan_unroll(arena *a, const plan *p, int most);
+
+/* The row in p's program of instruction i of plan_unroll(), u. */
+int plan_unrolled_row(const plan *p, const plan *u, int i);
 
 /* The same where a stage has other turns' segments between a turn's: one turn
  * after another, all of it, in buffers that keep their slots.  The copies of

@@ -53,6 +53,7 @@ static void put(unroller *u, int i, int copy)
 		in.from = number(u, in.from, copy);
 	in.to = in.op == PLAN_SEND ? in.from : number(u, in.to, copy);
 	in.turn = turn_of(u, copy);
+	in.row = i;
 	vec_push(u->a, &u->program, in);
 }
 
@@ -153,6 +154,11 @@ const plan *plan_unroll(arena *a, const plan *p, int most)
 }
 
 /* ---- rows -------------------------------------------------------------- */
+
+int plan_unrolled_row(const plan *p, const plan *u, int i)
+{
+	return u->program == p->program ? i : u->program[i].row;
+}
 
 int plan_rolled_instr(const plan *p, int most, int i)
 {

@@ -33,12 +33,14 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/exec/executor.c %D%/exec/executor.h \
 	%D%/exec/executor_figures.c \
 	%D%/exec/executor_parts.c %D%/exec/executor_parts.h \
+	%D%/exec/executor_spans.c \
 	%D%/exec/npz.c %D%/exec/npz.h \
 	%D%/run/options.h \
 	%D%/run/run.c %D%/run/run.h \
 	%D%/run/learning_rate.c %D%/run/learning_rate.h \
 	%D%/run/session.c %D%/run/session.h \
 	%D%/run/stop.c %D%/run/stop.h \
+	%D%/run/trace.c %D%/run/trace.h \
 	%D%/exec/thread_pool.c %D%/exec/thread_pool.h \
 	%D%/run/train.c %D%/run/train.h \
 	%D%/run/train_open.c \

@@ -1,4 +1,4 @@
-# Tests: libtdl compiler/driver
+# Tests: libtdl compiler/driver runtime/run
 """Reports of plans: their figures beside those of the other commands, names
 that try to be markup, and the page in a browser, by clicks and keys.
 
@@ -236,6 +236,131 @@ def check_staged(tmp, number, model, options, machine):
         check_stage(x, report["predicted_seconds"],
                     report["micro_batches"]["turns"])
         check_lists(x["report"], y)
+    check_received(report)
+    return page
+
+
+def check_received(report):
+    """Who receives from whom in all stages: what the stages say of theirs, and
+    between them what channels bring."""
+    received, between = report["received"], 0
+    stage_of = [i for i, s in enumerate(report["stages"])
+                for _ in range(s["devices"])]
+    sent = {}
+    for to, row in enumerate(received):
+        for by, n in enumerate(row):
+            pair = (stage_of[by], stage_of[to])
+            if pair[0] != pair[1]:
+                between += n
+                sent[pair] = sent.get(pair, 0) + n
+    for s in report["stages"]:
+        first, end = s["first_device"], s["first_device"] + s["devices"]
+        same("within a stage", s["report"]["received"],
+             [row[first:end] for row in received[first:end]])
+    same("all bytes", sum(map(sum, received)), report["communication_bytes"])
+    want = {}
+    for c in report["channels"]:
+        pair = (c["from"], c["to"])
+        want[pair] = want.get(pair, 0) + c["bytes"]
+    same("between stages", {k: v for k, v in sent.items() if v},
+         {k: v for k, v in want.items() if v})
+
+
+# ---- what is beside a plan -----------------------------------------------------
+
+SMALL = "-D batch=24 -D inputs=32 -D width=64 -D depth=3"
+# options of plan, steps of the run
+BESIDE = [("-k 4 --train --micro-batches 3", 1),
+          ("-k 4 --train --stages 2 --micro-batches 4", 2)]
+
+
+def check_planners(report, compared, frontier):
+    same("planners", [x["algorithm"] for x in report["planners"]],
+         [x["algorithm"] for x in compared["planners"]])
+    for x, y in zip(report["planners"], compared["planners"]):
+        same("byte model", x.pop("byte_model", None),
+             y.get("byte_model", {}).get("total"))
+        for key, value in x.items():
+            same(f"{x['algorithm']}: {key}", value, y[key])
+        programs.expect("figures are missing", "error" in x or
+                        len(x) >= 7)
+    f = report["frontier"]
+    same("frontier", f["plans"], frontier["frontier"])
+    for key in ("proven", "proof"):
+        same(key, f[key], frontier[key])
+
+
+def check_measured(report, trace):
+    """The timelines of all stages beside the events of the trace."""
+    near = lambda a, b: abs(a - b) <= 1e-9 + 1e-9 * abs(b)
+    events = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+    stages = report.get("stages") or [
+        {"report": report, "first_device": 0, "devices": report["devices"]}]
+    for s in stages:
+        devices = range(s["first_device"], s["first_device"] + s["devices"])
+        own = [e for e in events if e["pid"] in devices]
+        m, rows = s["report"]["measured"], s["report"]["program"]
+        same("measured", m["seconds"], trace["otherData"]["seconds"])
+        same("spans", len(m["timeline"]), len(own))
+        sums = {}
+        for (device, instr, begin, seconds), e in zip(m["timeline"], own):
+            same("a span", (device, instr),
+                 (e["pid"], e["args"]["instruction"]))
+            programs.expect(f"{begin} {seconds} is not {e}", near(
+                begin * 1e6, e["ts"]) and near(seconds * 1e6, e["dur"]))
+            same("kind", e["cat"], rows[instr]["collective"] or
+                 rows[instr]["does"])
+            key = (instr, device)
+            sums[key] = sums.get(key, 0) + e["dur"] / 1e6
+        longest = [max(sums.get((i, d), 0) for d in devices)
+                   for i in range(len(rows))]
+        programs.expect("longest", all(near(a, b) for a, b in
+                                       zip(m["longest"], longest)) and
+                        len(m["longest"]) == len(rows))
+    turns = report["micro_batches"]["turns"]
+    same("micro-batches", {e["args"]["micro_batch"] for e in events},
+         {None, *range(turns)})
+
+
+def check_trace_order(trace):
+    """A device does one thing after another, within the step."""
+    last = {}
+    for e in trace["traceEvents"]:
+        if e["ph"] == "X":
+            programs.expect(f"{e} begins too early",
+                            e["ts"] >= last.get(e["pid"], 0) - 1e-6)
+            last[e["pid"]] = e["ts"] + e["dur"]
+    same("devices", sorted(last), list(range(trace["otherData"]["devices"])))
+    programs.expect("the step is shorter", max(last.values()) <=
+                    trace["otherData"]["seconds"] * 1e6 + 1e-3)
+
+
+def check_beside(tmp, number, options, steps):
+    """Planners, frontier and trace of a small model; returns the page."""
+    plan, page = f"{tmp}/b{number}.plan", f"{tmp}/b{number}.html"
+    model = [f"{MODELS}/mlp.tdl", *SMALL.split(), "-k", "4"]
+    tdlc("plan", model[0], *SMALL.split(), *options.split(), "-o", plan)
+    files = {}
+    for key, words in (("planners", ("compare", *model, "--train")),
+                       ("frontier", ("plan", *model, "--train",
+                                     "--frontier"))):
+        files[key] = f"{tmp}/{key}.json"
+        if not os.path.exists(files[key]):
+            with open(files[key], "w", encoding="utf-8") as f:
+                f.write(tdlc(*words, "--json"))
+    files["trace"] = f"{tmp}/b{number}.trace"
+    programs.run(programs.TDLRUN, plan, "--steps", str(steps), "--trace",
+                 files["trace"])
+    read = {}
+    for key, path in files.items():
+        with open(path, encoding="utf-8") as f:
+            read[key] = json.load(f)
+    words = [w for key, path in files.items() for w in (f"--{key}", path)]
+    report = json.loads(tdlc("report", plan, *words, "--json", "-o", page))
+    same("the page's data", data_of(page), report)
+    check_trace_order(read["trace"])
+    check_measured(report, read["trace"])
+    check_planners(report, read["planners"], read["frontier"])
     return page
 
 
@@ -265,7 +390,11 @@ def check_failures(tmp):
     with open(f"{tmp}/broken.plan", "w", encoding="utf-8") as f:
         f.write("{}")
     for words, status in ((["broken.plan", "-o", "no.html"], 1),
-                          (["4.plan"], 2), (["4.plan", "-o", "no/no.html"], 4)):
+                          (["4.plan"], 2), (["4.plan", "-o", "no/no.html"], 4),
+                          (["b0.plan", "--trace", "b1.trace", "-o",
+                            "no.html"], 1),
+                          (["4.plan", "--planners", "planners.json", "-o",
+                            "no.html"], 1)):
         done = subprocess.run([TDLC, "report", *words], cwd=tmp,
                               capture_output=True, check=False)
         same(" ".join(words), done.returncode, status)
@@ -404,6 +533,142 @@ def check_drawn(visit, report):
              [min(ranks) for _, _, ranks in blocks])
 
 
+# ---- figures that are shown ----------------------------------------------------
+
+UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "s": 1,
+         "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "%": .01}
+
+
+def shows(what, text, value):
+    """Whether a text of the page is a figure, to three digits."""
+    number, _, unit = text.partition(" ")
+    shown = float(number) * UNITS.get(unit, 1)
+    programs.expect(f"{what}: {text}, not {value}",
+                    abs(shown - value) <= .0051 * max(abs(value), 1e-9))
+
+
+def rows_of(visit, table):
+    """The cells of a table, without its head."""
+    return visit.page.evaluate("""where => [...document.querySelectorAll(
+        where + ' tr')].slice(1).map(r => [...r.cells].map(
+        c => c.innerText.trim()))""", table)
+
+
+def check_tables(visit, report):
+    """The tables of a plan of one stage, or of a stage, beside its data."""
+    moving = [c for c in report["collectives"] if c["bytes"]]
+    rows = rows_of(visit, "#collectives")
+    same("collectives", len(rows), len(moving))
+    for row, c in zip(rows, moving):
+        same("collective", row[:2], [c["name"], str(c["transfers"])])
+        shows("received", row[2], c["bytes"])
+        shows("takes", row[3], c["seconds"])
+    for row, c in zip(rows_of(visit, "#links"), report["links"] or []):
+        same("link", row[0], c["name"])
+        shows("by link", row[1], c["bytes"])
+    alive = report["memory"]["peak"]["alive"]
+    rows = rows_of(visit, "#peak")
+    programs.expect("nothing is alive", rows or not alive)
+    by_name = {}
+    for u in alive:
+        by_name.setdefault(report["tensors"][u["tensor"]]["name"],
+                           []).append(u["bytes"])
+    for name, n, _, nbytes in rows:
+        if n == "1":
+            programs.expect(f"{name}: {nbytes}", any(
+                abs(float(nbytes.split()[0]) * UNITS[nbytes.split()[1]] - b)
+                <= .0051 * b for b in by_name[name]))
+
+
+def check_rows(visit, report, kind, columns):
+    """The first rows of an unfolded list: cells by column beside the data."""
+    visit.page.click(f"#{kind}-tools >> text=unfold all")
+    rows = visit.page.evaluate("""kind => [...document.querySelectorAll(
+        `#${kind}-list .row`)].filter(r => r.querySelector('.fold')
+        .textContent === '').map(r => [r.children[0].title,
+        ...[...r.children].map(c => c.innerText.trim())])""", kind)
+    found = {x["name"]: x for x in report[kind + "s"]}
+    programs.expect(f"no rows of {kind}s", rows)
+    for name, *cells in rows:
+        for at, key in columns:
+            if found[name][key] is not None:
+                shows(f"{name}: {key}", cells[at], found[name][key])
+    visit.page.click(f"#{kind}-tools >> text=fold all >> nth=-1")
+
+
+def check_shown(visit, report):
+    check_tables(visit, report)
+    check_rows(visit, report, "operator", [(3, "communication_bytes"),
+                                           (4, "seconds")])
+    check_rows(visit, report, "tensor", [(5, "bytes"),
+                                         (6, "bytes_per_device")])
+
+
+def check_plans_shown(visit, whole):
+    good = [p for p in whole["planners"] if "error" not in p]
+    rows = rows_of(visit, "#planner-table")
+    same("planners", [r[0] for r in rows], [p["algorithm"] for p in good])
+    for row, p in zip(rows, good):
+        for text, key in zip(row[1:], ("predicted_seconds",
+                                       "peak_bytes_per_device",
+                                       "communication_bytes", "byte_model",
+                                       "gap", "search_seconds")):
+            if p[key] is None or key == "gap":
+                continue
+            shows(f"{row[0]}: {key}", text, p[key])
+    plans = whole["frontier"]["plans"]
+    rows = rows_of(visit, "#frontier-table")
+    same("frontier", len(rows), len(plans))
+    for row, p in zip(rows, plans):
+        shows("time", row[1], p["predicted_seconds"])
+        shows("memory", row[2], p["peak_bytes_per_device"])
+        shows("moved", row[3], p["communication_bytes"])
+
+
+def check_measured_shown(visit, report):
+    measured = dict.fromkeys(range(len(report["operators"])), 0)
+    for instr, seconds in zip(report["program"],
+                              report["measured"]["longest"]):
+        if instr["operator"] is not None:
+            measured[instr["operator"]] += seconds
+    by_name = {x["name"]: (measured[i], x["seconds"] +
+                           x["communication_seconds"])
+               for i, x in enumerate(report["operators"])}
+    rows = rows_of(visit, "#differences")
+    same("differences", len(rows), min(15, len(by_name)))
+    apart = [abs(by_name[r[0]][0] - by_name[r[0]][1]) for r in rows]
+    same("their order", apart, sorted(apart, reverse=True))
+    same("the greatest", apart[0], max(abs(a - b)
+                                       for a, b in by_name.values()))
+    for name, at, predicted, _ in rows:
+        shows(f"{name} measured", at, by_name[name][0])
+        shows(f"{name} predicted", predicted, by_name[name][1])
+
+
+def check_beside_page(browser, page, pictures):
+    """Planners, the frontier and a measured step."""
+    whole = data_of(page)
+    report = whole["stages"][0]["report"] if "stages" in whole else whole
+    name = os.path.basename(page)[:-5]
+    for width, dark in ((1400, "light"), (420, "dark")):
+        visit = Visit(browser, page, color_scheme=dark,
+                      viewport={"width": width, "height": 1000})
+        wide = visit.page.evaluate("document.documentElement.scrollWidth")
+        programs.expect(f"{page} is {wide} wide at {width}", wide <= width)
+        check_plans_shown(visit, whole)
+        check_measured_shown(visit, report)
+        devices = sorted({x[0] for x in report["measured"]["timeline"]})
+        visit.page.select_option("#measured-device", str(devices[-1]))
+        drawn = visit.page.evaluate("""device => measuredOf(device).length""",
+                                    devices[-1])
+        same("spans", drawn, sum(x[0] == devices[-1] for x in
+                                 report["measured"]["timeline"]))
+        if pictures:
+            visit.page.screenshot(full_page=True, path=f"{pictures}/{name}-"
+                                  f"{width}-{dark}.png")
+        visit.end(page)
+
+
 def check_blocks(visit):
     page = visit.page
     block = page.locator("#graph-view .block").first
@@ -439,6 +704,7 @@ def check_page(browser, page, pictures):
     same("title", visit.text("h1"), report["model"])
     if report["train"]:
         check_lists_of(visit, report)
+    check_shown(visit, report)
     check_order(visit, report)
     check_charts(visit, report)
     check_drawn(visit, report)
@@ -465,6 +731,18 @@ def check_page(browser, page, pictures):
         visit.end(page)
 
 
+def check_stages_shown(visit, report):
+    for row, s in zip(rows_of(visit, "#stage-table"), report["stages"]):
+        for text, key in zip(row[3:], ("peak_bytes", "bytes_in_use",
+                                       "computing_seconds",
+                                       "communicating_seconds",
+                                       "idle_seconds")):
+            shows(f"{row[0]}: {key}", text, s[key])
+    most = sorted((c["bytes"] for c in report["channels"]), reverse=True)
+    for row, n in zip(rows_of(visit, "#channels"), most):
+        shows("a channel", row[3], n)
+
+
 def check_staged_page(browser, page, pictures):
     """The stages, and from each of them the page of another."""
     report = data_of(page)
@@ -475,6 +753,9 @@ def check_staged_page(browser, page, pictures):
                       viewport={"width": width, "height": 1000})
         same("title", visit.text("h1"), f"{report['model']}, stage 0")
         same("rows", visit.page.locator("#stage-table tr").count(), last + 2)
+        if width > 900:
+            check_shown(visit, report["stages"][0]["report"])
+        check_stages_shown(visit, report)
         painted = visit.page.evaluate("""() => {
             const c = document.querySelector('#stages-view canvas');
             return c.getContext('2d').getImageData(0, 0, c.width, c.height)
@@ -484,9 +765,7 @@ def check_staged_page(browser, page, pictures):
         programs.expect(f"{page} is {wide} wide at {width}", wide <= width)
         visit.url = f"file://{page}?stage={last}"
         visit.page.click("#stage-table tr:last-child a")
-        visit.page.wait_for_function(
-            f"document.getElementById('title').textContent.endsWith("
-            f"'stage {last}')")
+        visit.page.locator("#title", has_text=f"stage {last}").wait_for()
         shown = report["stages"][last]["report"]
         programs.expect("operators of another stage", count_of(visit)
                         .startswith(str(len(shown["operators"]))))
@@ -507,7 +786,7 @@ def check_hostile(browser, page):
     visit.end(page)
 
 
-def visit_all(pages, staged, hostile, pictures):
+def visit_all(pages, staged, beside, hostile, pictures):
     from playwright.sync_api import sync_playwright
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=shutil.which("chromium"),
@@ -516,6 +795,8 @@ def visit_all(pages, staged, hostile, pictures):
             check_page(browser, page, pictures)
         for page in staged:
             check_staged_page(browser, page, pictures)
+        for page in beside:
+            check_beside_page(browser, page, pictures)
         check_hostile(browser, hostile)
         browser.close()
 
@@ -525,6 +806,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         pages = [check_plan(tmp, i, *p) for i, p in enumerate(PLANS)]
         staged = [check_staged(tmp, i, *p) for i, p in enumerate(STAGED)]
+        beside = [check_beside(tmp, i, *p) for i, p in enumerate(BESIDE)]
         hostile = hostile_page(tmp)
         check_failures(tmp)
         if not importlib.util.find_spec("playwright") or \
@@ -533,7 +815,7 @@ def main():
             print(f"SKIP: no chromium, or {sys.executable} has no playwright "
                   "(tests/requirements-report.txt)")
             sys.exit(77)
-        visit_all(pages, staged, hostile, pictures)
+        visit_all(pages, staged, beside, hostile, pictures)
     programs.finish()
 
 

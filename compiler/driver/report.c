@@ -7,15 +7,14 @@
 
 cli_status command_report(page *p, int argc, char **argv)
 {
-	const char *machine = NULL;
 	const cli_option options[] = {
-		PAGE_OPTION_TOPOLOGY(&machine),
 		PAGE_OPTION_OUTPUT(p),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTIONS(p),
 		{ CLI_END },
 	};
 	page_options(p, options);
+	page_function(p, "tdl_plan_page", NULL);
 	int first = page_begin(p, argc, argv);
 	if (first < 0)
 		return p->status;
@@ -29,9 +28,10 @@ cli_status command_report(page *p, int argc, char **argv)
 	tdl_plan *plan = tdl_plan_load(p->context, argv[first]);
 	if (page_failed(p))
 		return p->status;
+	const tdl_option *given = page_given(p, "tdl_plan_page");
 	if (p->output)
-		page_write_text(p, p->output, tdl_plan_page(plan, machine));
+		page_write_text(p, p->output, tdl_plan_page(plan, given));
 	if (p->status != CLI_OK || !p->json)
 		return p->status;
-	return page_print(p, tdl_plan_facts(plan, machine));
+	return page_print(p, tdl_plan_facts(plan, given));
 }

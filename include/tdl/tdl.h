@@ -342,10 +342,13 @@ TDL_API char *tdl_plan_report(tdl_plan *p);
 TDL_API char *tdl_plan_layout(tdl_plan *p, const char *topology);
 
 /* All that is drawn of a plan (docs/report.md): its figures, and the page that
- * draws them, HTML that loads nothing.  Times are predicted for a machine, NULL
- * for that of the search, or else the default: `tdlc report'. */
-TDL_API char *tdl_plan_facts(tdl_plan *p, const char *topology);
-TDL_API char *tdl_plan_page(tdl_plan *p, const char *topology);
+ * draws them, HTML that loads nothing.  Options: topology, the machine for
+ * which times are predicted, without it that of the search, or else the
+ * default; planners, frontier and trace, files of what `tdlc compare --json',
+ * `tdlc plan --frontier --json' and `tdlrun --trace' have written, to be drawn
+ * beside it: `tdlc report'. */
+TDL_API char *tdl_plan_facts(tdl_plan *p, const tdl_option *options);
+TDL_API char *tdl_plan_page(tdl_plan *p, const tdl_option *options);
 
 /* A step of the plan, simulated on a machine, NULL for the default, event by
  * event: when each stage computes, moves and waits, its memory over time:

@@ -80,8 +80,10 @@ function mix(from, to, f) {
 		')';
 }
 
-function heatChart(box, width, tip) {
-	const rows = report.received, n = rows.length;
+/* rows: bytes by receiver and sender, devices from `first' on; between the
+ * stages that begin at `begins' lines are drawn. */
+function heatChart(box, width, tip, rows, first, begins) {
+	const n = rows.length;
 	const size = Math.min(width, 560), side = size - 60;
 	let most = 0;
 	rows.forEach(row => row.forEach(v => { most = Math.max(most, v); }));
@@ -94,15 +96,26 @@ function heatChart(box, width, tip) {
 			c.fillRect(u.bbox.left + j * w, u.bbox.top + i * h,
 				Math.ceil(w), Math.ceil(h));
 		}));
+		c.strokeStyle = colour('ink');
+		c.beginPath();
+		for (const b of begins) {
+			c.moveTo(u.bbox.left + b * w, u.bbox.top);
+			c.lineTo(u.bbox.left + b * w, u.bbox.top + u.bbox.height);
+			c.moveTo(u.bbox.left, u.bbox.top + b * h);
+			c.lineTo(u.bbox.left + u.bbox.width, u.bbox.top + b * h);
+		}
+		c.stroke();
 		c.restore();
 	};
 	const tell = u => {
 		const j = Math.floor(u.posToVal(u.cursor.left, 'x'));
 		const i = Math.floor(u.posToVal(u.cursor.top, 'y'));
 		tip.textContent = u.cursor.left >= 0 && rows[i] && j in rows[i]
-			? `device ${i} receives ${bytesText(rows[i][j])} from ${j}` : '';
+			? `device ${first + i} receives ${bytesText(rows[i][j])} ` +
+			`from ${first + j}` : '';
 	};
-	const values = (u, at) => at.map(v => Number.isInteger(v) && v < n ? v : '');
+	const values = (u, at) => at.map(v => Number.isInteger(v) && v < n
+		? first + v : '');
 	return new uPlot({
 		width: size, height: side + 50,
 		cursor: { points: { show: false }, drag: { x: false, y: false } },
@@ -189,11 +202,11 @@ function memoryChart(box, width, tip) {
 
 const streamNames = ['computing', 'communication', 'sending', 'receiving'];
 
-/* Entries of report.timeline by rising time, for each of these streams; of a
- * plan of one stage for the first two. */
-function streamsOf() {
+/* Entries of a timeline, [instruction, begin, seconds], by rising time, for each
+ * of these streams; of a plan of one stage for the first two. */
+function streamsOf(timeline) {
 	const streams = streamNames.slice(0, stages.length ? 4 : 2).map(() => []);
-	for (const entry of report.timeline) {
+	for (const entry of timeline) {
 		const in_ = report.program[entry[0]];
 		const moves = in_.collective !== null && in_.collective !== 'local';
 		streams[in_.does === 'send' ? 2 : in_.does === 'receive' ? 3 :
@@ -270,10 +283,10 @@ function labelStream(u, stream, row) {
 	}
 }
 
-function timelineChart(box, width, tip) {
-	const streams = streamsOf();
-	const end = Math.max(report.predicted_seconds,
-		...streams.map(s => s.length ? s[s.length - 1][1] +
+function timelineChart(box, width, tip, timeline) {
+	const streams = streamsOf(timeline);
+	const end = Math.max(timeline === report.timeline
+		? report.predicted_seconds : 0, ...streams.map(s => s.length ? s[s.length - 1][1] +
 			s[s.length - 1][2] : 0)) || 1;
 	const at = u => {
 		const x = u.posToVal(u.cursor.left, 'x');

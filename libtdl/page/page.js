@@ -329,8 +329,8 @@ function bytesByBlock() {
 		first.get(a.key) - first.get(b.key) || byNumber(a.name, b.name));
 }
 
-function table(heads, rows) {
-	return el('table', {}, el('tr', {}, ...heads.map((h, i) =>
+function table(heads, rows, id) {
+	return el('table', { id }, el('tr', {}, ...heads.map((h, i) =>
 		el('th', { class: i ? 'number' : '' }, h))), ...rows.map(row =>
 		el('tr', {}, ...row.map((c, i) =>
 			el('td', { class: i ? 'number' : '' }, c)))));
@@ -339,23 +339,28 @@ function table(heads, rows) {
 function makeTraffic() {
 	const view = byId('traffic-view'), blocks = bytesByBlock();
 	if (report.communication_bytes === 0) {
-		view.append(el('p', {}, 'Nothing moves.'));
+		view.append(el('p', {}, stages.length ? 'Nothing moves within this ' +
+			'stage.' : 'Nothing moves.'));
 		return;
 	}
 	const left = el('div', {}), right = el('div', {});
 	left.append(el('h3', {}, 'by collective'), table(
 		['collective', 'transfers', 'received', 'takes'],
 		report.collectives.filter(c => c.bytes > 0).map(c => [c.name,
-			String(c.transfers), bytesText(c.bytes), secondsText(c.seconds)])));
+			String(c.transfers), bytesText(c.bytes),
+			secondsText(c.seconds)]), 'collectives'));
 	if (report.links)
 		left.append(el('h3', {}, 'by link'), table(
 			['outermost link between', 'received', 'bandwidth', 'latency'],
 			report.links.map((l, i) => [l.name, bytesText(l.bytes),
 				bytesText(report.machine.levels[i].bandwidth) + '/s',
-				secondsText(report.machine.levels[i].latency)])));
+				secondsText(report.machine.levels[i].latency)]),
+			'links'));
 	right.append(el('h3', {}, 'by device: who receives from whom'));
 	if (report.received)
-		addChart(right, heatChart);
+		addChart(right, (box, w, tip) => heatChart(box, w, tip,
+			report.received, stages.length
+				? stages[stageAt].first_device : 0, []));
 	else
 		right.append(el('p', { class: 'hint' },
 			'Not drawn for more than 256 devices.'));
@@ -425,7 +430,9 @@ function makeTimeline() {
 		'communicates, not both at once.') + (stages.length ? ' A message is ' +
 		'drawn at both of its ends.' : '') + ' Drag to zoom in, ' +
 		'double-click to zoom out; click an instruction to see its operator.'));
-	addChart(view, timelineChart);
+	addChart(view, (box, w, tip) => timelineChart(box, w, tip,
+		report.timeline));
+	makeMeasured(view);
 }
 
 /* ---- keys and theme ---------------------------------------------------- */
@@ -457,6 +464,8 @@ function nextTheme() {
 
 if (!stages.length)
 	byId('stages').remove();
+if (!whole.planners && !whole.frontier)
+	byId('planners').remove();
 const sections = [...document.querySelectorAll('main > section')];
 
 function makeKeys() {
@@ -510,6 +519,7 @@ function onKey(e) {
 document.documentElement.dataset.theme = shownTheme();
 makeOverview();
 makeKeys();
+makePlanners();
 makeStages();
 makeOperators();
 makeTensors();

@@ -37,8 +37,7 @@ function stageTable() {
 		secondsText(s.communicating_seconds), secondsText(s.idle_seconds),
 		(100 * s.idle_seconds / whole.predicted_seconds).toFixed(1) +
 			' %']);
-	const t = table(heads, rows);
-	t.id = 'stage-table';
+	const t = table(heads, rows, 'stage-table');
 	t.querySelectorAll('tr')[stageAt + 1].className = 'at';
 	return t;
 }
@@ -130,6 +129,20 @@ function pipelineChart(box, width, tip) {
 	return u;
 }
 
+/* What goes between stages, the most first. */
+function channelTable() {
+	const shown = 20, all = [...whole.channels].sort((a, b) =>
+		b.bytes - a.bytes || byNumber(a.tensor, b.tensor));
+	const t = table(['tensor', 'from', 'to', 'in a run', ''],
+		all.slice(0, shown).map(c => [c.tensor, String(c.from),
+			String(c.to), bytesText(c.bytes), c.once ? 'once' : '']),
+		'channels');
+	return [el('h3', {}, 'between stages'), sideways(t),
+		all.length > shown ? el('p', { class: 'hint' },
+			`and ${all.length - shown} more, ` + bytesText(sum(
+				all.slice(shown), c => c.bytes))) : ''];
+}
+
 /* What scrolls by itself where the page is narrower. */
 function sideways(e) {
 	return el('div', { class: 'sideways' }, e);
@@ -146,12 +159,15 @@ function makeStages() {
 	keys([['compute', 'forward passes'], ['move', 'backward passes'],
 		['values', 'gradients of weights'], ['second', 'once in a run']]));
 	addChart(view, pipelineChart);
-	view.append(sideways(stageTable()), el('h3', {}, 'between stages'),
-		sideways(table(['tensor', 'from', 'to', 'in a run', ''],
-			whole.channels.slice(0, 40).map(c => [c.tensor,
-				String(c.from), String(c.to), bytesText(c.bytes),
-				c.once ? 'once' : '']))));
-	if (whole.channels.length > 40)
-		view.append(el('p', { class: 'hint' },
-			`and ${whole.channels.length - 40} more`));
+	const left = el('div', {}), right = el('div', {});
+	view.append(sideways(stageTable()), el('div', { class: 'columns' }, left,
+		right));
+	left.append(...channelTable());
+	if (whole.received) {
+		right.append(el('h3', {}, 'by device: who receives from whom, of ' +
+			'all stages'));
+		addChart(right, (box, w, tip) => heatChart(box, w, tip,
+			whole.received, 0, stages.slice(1).map(s =>
+				s.first_device)));
+	}
 }

@@ -129,10 +129,11 @@ class Plan:
         t = ffi.NULL if topology is None else str(topology).encode()
         return self.context._json(lib.tdl_plan_layout(self._at, t))
 
-    def page(self, topology=None):
-        """The report as a page of HTML."""
-        t = ffi.NULL if topology is None else str(topology).encode()
-        return self.context._text(lib.tdl_plan_page(self._at, t))
+    def page(self, **options):
+        """The report as a page of HTML; options are those of `tdlc report':
+        topology, planners, frontier, trace."""
+        o = Options(options)
+        return self.context._text(lib.tdl_plan_page(self._at, o.at))
 
     def text(self):
         """The plan file: docs/plan-format.md."""

@@ -388,15 +388,10 @@ static void touch_transfer(executor *m, int worker, const plan_instr *in)
 }
 
 /* The processor time of a kernel goes to *busy, unless that is NULL. */
-static bool run_instr(executor *m, int worker, int i, double *busy, failure *f)
+static bool perform(executor *m, int worker, int i, double *busy, failure *f)
 {
 	const plan_instr *in = &part_plan(m, worker)->program[i];
 	region to;
-	memory_poll();
-	if (!m->comm->ready(m->link, i, worker))
-		return false;
-	if (i > 0) /* now the transfer before has ended, if it was one */
-		part_hand_out(m, worker, i - 1);
 	switch (in->op) {
 	case PLAN_RUN:
 		return run_kernel(m, worker, i, busy, f);
@@ -417,6 +412,24 @@ static bool run_instr(executor *m, int worker, int i, double *busy, failure *f)
 		return m->comm->receive(m->link, i, worker);
 	}
 	return false;
+}
+
+/* Of the instant `start' from which spans are counted, and *busy as above. */
+static bool run_instr(executor *m, int worker, int i, double start,
+		      double *busy, failure *f)
+{
+	memory_poll();
+	if (!m->comm->ready(m->link, i, worker))
+		return false;
+	if (i > 0) /* now the transfer before has ended, if it was one */
+		part_hand_out(m, worker, i - 1);
+	if (!m->spans)
+		return perform(m, worker, i, busy, f);
+	exec_span *x = &m->spans[worker][i];
+	x->begin = clock_seconds() - start;
+	bool good = perform(m, worker, i, busy, f);
+	x->end = clock_seconds() - start;
+	return good;
 }
 
 static bool feed_worker(executor *m, int worker, failure *f)
@@ -449,7 +462,7 @@ static bool measure_instr(executor *m, int worker, int i, failure *f)
 	bool lasts = to->wall > LASTS_SECONDS;
 	double busy = lasts ? clock_thread_seconds() : 0;
 	double wall = clock_seconds(), computed = 0;
-	if (!run_instr(m, worker, i, lasts ? &computed : NULL, f))
+	if (!run_instr(m, worker, i, 0, lasts ? &computed : NULL, f))
 		return false;
 	to->wall = to->busy = clock_seconds() - wall;
 	if (lasts)
@@ -470,7 +483,7 @@ static bool run_program(void *arg, int worker, failure *f)
 	start = clock_seconds();
 	for (int i = 0; i < p->ninstrs; i++)
 		if (!(m->measured ? measure_instr(m, worker, i, f)
-				  : run_instr(m, worker, i, NULL, f)))
+				  : run_instr(m, worker, i, start, NULL, f)))
 			return false;
 	if (!m->comm->barrier(m->link, worker))
 		return false;

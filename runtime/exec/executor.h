@@ -65,6 +65,24 @@ double executor_greatest(const executor *m, double seconds);
 bool executor_step(executor *m, const array *inputs, const array *outputs,
 		   failure *f);
 
+/* From now on when each instruction of a step begins and ends is noted, where
+ * the backend's memory is the host's. */
+void executor_record(executor *m);
+
+/* An instruction of a worker in the last step: its row in the program of the
+ * worker's stage; the turn, -1 outside of the body; seconds from the barrier on
+ * that all workers pass before the first instruction.  It has begun when what
+ * it writes was free, and a transfer waits in it for what the others send. */
+typedef struct exec_span {
+	int row, turn;
+	double begin, end;
+} exec_span;
+
+/* Those of a worker in any process, *n of them, in the order in which they were
+ * run; executor_record() was called.  Where workers are processes, all call it
+ * for each worker, alike. */
+const exec_span *executor_spans(const executor *m, int worker, int *n);
+
 /* The states of a plan, tensors that keep their values from one step to the
  * next: *n of them, in a. */
 int *plan_states(arena *a, const plan *p, int *n);

@@ -32,6 +32,7 @@ struct executor {
 	const array *inputs, *outputs;
 	double seconds;
 	instr_seconds **measured; /* by worker; NULL: nothing is measured */
+	exec_span **spans; /* by worker; NULL: nobody asks */
 	const bool *disturbed; /* nodes; see machine_disturb() */
 	double noise;
 	uint64_t seed; /* of the next result that is disturbed */

@@ -63,6 +63,9 @@ static bool check_options(const options *o, cli_status *status)
 		{ "quick", "--calibrate", o->quick, o->calibrate },
 		{ "output", "--calibrate", o->output, o->calibrate },
 		{ "verify", "a run without --data", o->verify, !data },
+		{ "trace", "a run without --data", o->trace, !data },
+		{ "trace", "--backend cpu", o->trace,
+		  !backend_row(o->backend)->put },
 		{ "rendezvous", "--comm nccl", joins, o->comm == COMM_NCCL },
 		{ "rank", "--rendezvous", o->processes.rank >= 0, joins },
 		{ "ranks", "--rendezvous", o->processes.ranks >= 0, joins },
@@ -215,6 +218,10 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		{ CLI_TEXT, 0, "outputs", "FILE.npz",
 		  "the file for the outputs of the last step, and for the "
 		  "states if it changes any", &o->outputs },
+		{ CLI_TEXT, 0, "trace", "FILE.json",
+		  "the file for when each worker did what in the last step, "
+		  "for Chrome, Perfetto and 'tdlc report --trace'",
+		  &o->trace },
 		{ CLI_INT, 0, "steps", "N",
 		  "run N steps; if not given, one, or with --data all steps of "
 		  "the epochs", &o->steps, 1, 1e9 },

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "kernel/eval.h"
 #include "runtime/exec/verify.h"
+#include "runtime/run/trace.h"
 
 enum { ITEM_COLUMN = 17 };
 
@@ -126,6 +127,8 @@ static bool run_plan(run *r)
 {
 	session *s = r->s;
 	executor *m = session_machine(s, s->pipeline, s->o->plan);
+	if (m && s->o->trace)
+		executor_record(m);
 	bool good = m && session_states(s, m, r->p, r->feed) &&
 		    (!s->o->verify || note_start(r, m)) &&
 		    step(r, m, &r->got, true);
@@ -133,6 +136,8 @@ static bool run_plan(run *r)
 		r->figures = session_figures(s, s->pipeline, m, steps_of(s));
 	if (good && s->o->outputs)
 		good = session_outputs(s, m, r->got.arrays);
+	if (good && s->o->trace)
+		good = trace_write(s, m, s->o->trace);
 	if (m)
 		session_close(s, m);
 	return good;

@@ -1,0 +1,353 @@
+#include "config.h"
+
+#include "libtdl/report_beside.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/vec.h"
+
+enum {
+	MOST_BYTES = 1 << 30, /* of a file */
+	MOST_SPANS = 200000,  /* that are drawn of a stage */
+};
+
+typedef struct reader {
+	arena *a;
+	diag_sink *s;
+	const char *path;
+	const plan_pipeline *p;
+} reader;
+
+static bool wrong(const reader *r, const char *what)
+{
+	diag_error_in(r->s, DIAG_REPORT_INVALID, r->path, "%s", what);
+	return false;
+}
+
+/* The object in the file; NULL with an error added. */
+static json_t *read_object(const reader *r)
+{
+	json_error_t e;
+	size_t len;
+	const char *text = file_read(r->a, r->s, r->path, MOST_BYTES, &len);
+	if (!text)
+		return NULL;
+	json_t *j = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+	if (!j)
+		wrong(r, arena_printf(r->a, "line %d, column %d: %s", e.line,
+				      e.column, e.text));
+	else if (!json_is_object(j))
+		wrong(r, "an object is expected");
+	return json_is_object(j) ? j : NULL;
+}
+
+/* Whether an object is about the plan's model and as many devices. */
+static bool is_of_plan(const reader *r, const json_t *j)
+{
+	const char *model = json_string_value(json_object_get(j, "model"));
+	const json_t *devices = json_object_get(j, "devices");
+	int n = pipeline_first(r->p, r->p->nstages);
+	if (!model || strcmp(model, r->p->model))
+		return wrong(r, arena_printf(r->a, "this is about %s%.100s%s, "
+					     "the plan is of '%.100s'",
+					     model ? "'" : "no model",
+					     model ? model : "",
+					     model ? "'" : "", r->p->model));
+	if (json_integer_value(devices) != n)
+		return wrong(r, arena_printf(r->a, "this is for %" PRId64
+					     " devices, the plan for %d",
+					     (int64_t)json_integer_value(
+						     devices), n));
+	return true;
+}
+
+/* ---- plans -------------------------------------------------------------- */
+
+/* Copies a figure of a plan, which a real number is, or an integer, not less
+ * than 0. */
+static bool copy_figure(const reader *r, const json_t *from, const char *key,
+			bool real, json_t *to)
+{
+	json_t *v = json_object_get(from, key);
+	bool good = real ? json_is_number(v) : json_is_integer(v);
+	if (!good || !(json_number_value(v) >= 0))
+		return wrong(r, arena_printf(r->a, "'%s' of a plan is no %s",
+					     key, real ? "number of seconds"
+						       : "number of bytes"));
+	json_object_set_new(to, key,
+			    real ? json_real(json_number_value(v))
+				 : json_integer(json_integer_value(v)));
+	return true;
+}
+
+/* The figures of any plan: its planner, its time and its bytes. */
+static bool copy_plan(const reader *r, const json_t *from, json_t *to)
+{
+	const char *name = json_string_value(json_object_get(from,
+							     "algorithm"));
+	if (!name)
+		return wrong(r, "a plan has no 'algorithm'");
+	json_object_set_new(to, "algorithm", json_string(name));
+	return copy_figure(r, from, "predicted_seconds", true, to) &&
+	       copy_figure(r, from, "peak_bytes_per_device", false, to) &&
+	       copy_figure(r, from, "communication_bytes", false, to);
+}
+
+static json_t *number_or_null(const json_t *v)
+{
+	return json_is_integer(v) ? json_integer(json_integer_value(v))
+	       : json_is_real(v)  ? json_real(json_real_value(v))
+				  : json_null();
+}
+
+/* A planner's row: its plan, or why it has none. */
+static bool copy_planner(const reader *r, const json_t *from, json_t *to)
+{
+	const char *name = json_string_value(json_object_get(from,
+							     "algorithm"));
+	const char *error = json_string_value(json_object_get(from, "error"));
+	const json_t *model = json_object_get(from, "byte_model");
+	const char *machine = json_string_value(json_object_get(
+		from, "predicted_for"));
+	const json_t *train = json_object_get(from, "train");
+	if (name && error) {
+		json_object_set_new(to, "algorithm", json_string(name));
+		json_object_set_new(to, "error", json_string(error));
+		return true;
+	}
+	if (train && json_is_true(train) != r->p->stages[0].training)
+		return wrong(r, json_is_true(train) ?
+			     "its plans are of training, this one is not" :
+			     "its plans are not of training, this one is");
+	json_object_set_new(to, "byte_model",
+			    number_or_null(json_object_get(model, "total")));
+	json_object_set_new(to, "gap",
+			    number_or_null(json_object_get(from, "gap")));
+	json_object_set_new(to, "search_seconds",
+			    number_or_null(json_object_get(from,
+							   "search_seconds")));
+	json_object_set_new(to, "predicted_for",
+			    machine ? json_string(machine) : json_null());
+	return copy_plan(r, from, to);
+}
+
+/* The rows of a list under a key of the file, each copied; NULL with an error
+ * added. */
+static json_t *copy_rows(const reader *r, const json_t *j, const char *key,
+			 bool (*copy)(const reader *r, const json_t *from,
+				      json_t *to))
+{
+	const json_t *from = json_object_get(j, key);
+	json_t *list = json_array();
+	if (!json_is_array(from)) {
+		wrong(r, arena_printf(r->a, "there is no list '%s'", key));
+		return NULL;
+	}
+	for (size_t i = 0; i < json_array_size(from); i++) {
+		json_t *row = json_object();
+		json_array_append_new(list, row);
+		if (!copy(r, json_array_get(from, i), row))
+			return NULL;
+	}
+	return list;
+}
+
+static json_t *planners_json(const reader *r)
+{
+	json_t *j = read_object(r);
+	return j && is_of_plan(r, j) ? copy_rows(r, j, "planners",
+						 copy_planner) : NULL;
+}
+
+static json_t *frontier_json(const reader *r)
+{
+	json_t *j = read_object(r);
+	json_t *rows = j && is_of_plan(r, j) ? copy_rows(r, j, "frontier",
+							 copy_plan) : NULL;
+	const char *proof = json_string_value(json_object_get(j, "proof"));
+	return !rows ? NULL :
+		json_pack("{s:b,s:o,s:o}", "proven",
+			  json_is_true(json_object_get(j, "proven")), "proof",
+			  proof ? json_string(proof) : json_null(), "plans",
+			  rows);
+}
+
+/* ---- a measured step ---------------------------------------------------- */
+
+/* An instruction of a device as it was measured: microseconds. */
+typedef struct span {
+	int device, row;
+	double begin, length;
+} span;
+
+typedef struct measured {
+	const reader *r;
+	double seconds;
+	VEC(span) *spans; /* by stage, device after device */
+} measured;
+
+static bool is_time(const json_t *v)
+{
+	double t = json_number_value(v);
+	return json_is_number(v) && t >= 0 && t <= 1e15;
+}
+
+/* An event that is an instruction's: of a stage, behind those of its lower
+ * devices. */
+static bool add_span(measured *m, const json_t *e)
+{
+	const reader *r = m->r;
+	const json_t *device = json_object_get(e, "pid");
+	const json_t *row = json_object_get(json_object_get(e, "args"),
+					    "instruction");
+	const json_t *begin = json_object_get(e, "ts");
+	const json_t *length = json_object_get(e, "dur");
+	json_int_t at = json_integer_value(device);
+	int n = pipeline_first(r->p, r->p->nstages), local;
+	if (!json_is_integer(device) || at < 0 || at >= n)
+		return wrong(r, "an event's 'pid' is no device of the plan");
+	int stage = pipeline_stage_of(r->p, (int)at, &local);
+	json_int_t instr = json_integer_value(row);
+	if (!json_is_integer(row) || instr < 0 ||
+	    instr >= r->p->stages[stage].ninstrs)
+		return wrong(r, "an event's 'instruction' is none of the "
+				"plan");
+	if (!is_time(begin) || !is_time(length))
+		return wrong(r, "'ts' or 'dur' of an event is no time");
+	int last = m->spans[stage].n - 1;
+	if (last >= 0 && m->spans[stage].at[last].device > (int)at)
+		return wrong(r, "the devices are not in their order");
+	const span x = { (int)at, (int)instr, json_number_value(begin),
+			 json_number_value(length) };
+	vec_push(r->a, &m->spans[stage], x);
+	return true;
+}
+
+static bool read_events(measured *m, const json_t *events)
+{
+	if (!json_is_array(events))
+		return wrong(m->r, "there is no list 'traceEvents'");
+	for (size_t i = 0; i < json_array_size(events); i++) {
+		const json_t *e = json_array_get(events, i);
+		const char *phase = json_string_value(json_object_get(e,
+								      "ph"));
+		if (phase && !strcmp(phase, "X") && !add_span(m, e))
+			return false;
+	}
+	return true;
+}
+
+/* Whether the trace is one of the plan, as `tdlrun' has read it. */
+static bool read_trace(measured *m, const json_t *j)
+{
+	const reader *r = m->r;
+	const json_t *about = json_object_get(j, "otherData");
+	const char *of = json_string_value(json_object_get(about, "measured"));
+	const json_t *seconds = json_object_get(about, "seconds");
+	if (!of)
+		return wrong(r, "this is no trace that tdlrun has written");
+	if (!is_of_plan(r, about))
+		return false;
+	if (strcmp(of, arena_printf(r->a, "%016" PRIx64, r->p->digest)))
+		return wrong(r, "another plan was measured");
+	if (!is_time(seconds))
+		return wrong(r, "'seconds' is no time");
+	m->seconds = json_number_value(seconds);
+	return read_events(m, json_object_get(j, "traceEvents"));
+}
+
+/* By instruction, the seconds of all its turns on the device on which they are
+ * most. */
+static json_t *longest_json(const measured *m, int stage)
+{
+	int n = m->r->p->stages[stage].ninstrs, device = -1;
+	double *most = ARENA_ARRAY(m->r->a, double, n);
+	double *own = ARENA_ARRAY(m->r->a, double, n);
+	json_t *list = json_array();
+	for (int i = 0; i < m->spans[stage].n; i++) {
+		const span *x = &m->spans[stage].at[i];
+		if (x->device != device)
+			memset(own, 0, (size_t)n * sizeof(*own));
+		device = x->device;
+		own[x->row] += x->length / 1e6;
+		most[x->row] = fmax(most[x->row], own[x->row]);
+	}
+	for (int i = 0; i < n; i++)
+		json_array_append_new(list, json_real(most[i]));
+	return list;
+}
+
+/* Those of whole devices, as many as are drawn. */
+static int drawn(const measured *m, int stage)
+{
+	int n = m->spans[stage].n, at = MOST_SPANS;
+	if (n <= at)
+		return n;
+	while (at > 0 && m->spans[stage].at[at].device ==
+				 m->spans[stage].at[at - 1].device)
+		at--;
+	return at;
+}
+
+static json_t *measured_json(const measured *m, int stage)
+{
+	json_t *rows = json_array();
+	for (int i = 0; i < drawn(m, stage); i++) {
+		const span *x = &m->spans[stage].at[i];
+		json_array_append_new(rows, json_pack("[i,i,f,f]", x->device,
+						      x->row, x->begin / 1e6,
+						      x->length / 1e6));
+	}
+	return json_pack("{s:f,s:o,s:o}", "seconds", m->seconds, "longest",
+			 longest_json(m, stage), "timeline", rows);
+}
+
+/* ---- all of them -------------------------------------------------------- */
+
+/* The report of a stage, which of a plan without stages is the whole; NULL
+ * behind the last. */
+static json_t *part_of(json_t *report, int stage)
+{
+	const json_t *all = json_object_get(report, "stages");
+	return all ? json_object_get(json_array_get(all, (size_t)stage),
+				     "report")
+	       : stage == 0 ? report : NULL;
+}
+
+static bool add_trace(const reader *r, json_t *report)
+{
+	measured m = { .r = r };
+	json_t *part, *j = r->path ? read_object(r) : NULL;
+	size_t n = j ? (size_t)r->p->nstages * sizeof(*m.spans) : 0;
+	m.spans = arena_alloc(r->a, n);
+	memset(m.spans, 0, n);
+	if (r->path && (!j || !read_trace(&m, j)))
+		return false;
+	for (int s = 0; (part = part_of(report, s)); s++)
+		json_object_set_new(part, "measured",
+				    j ? measured_json(&m, s) : json_null());
+	return true;
+}
+
+static bool add(const reader *r, const char *key,
+		json_t *(*read)(const reader *r), json_t *report)
+{
+	json_t *j = r->path ? read(r) : json_null();
+	if (j)
+		json_object_set_new(report, key, j);
+	return j;
+}
+
+bool report_add_files(arena *a, diag_sink *s, const report_files *f,
+		      const plan_pipeline *p, json_t *report)
+{
+	const reader planners = { a, s, f->planners, p };
+	const reader frontier = { a, s, f->frontier, p };
+	const reader trace = { a, s, f->trace, p };
+	return add(&planners, "planners", planners_json, report) &&
+	       add(&frontier, "frontier", frontier_json, report) &&
+	       add_trace(&trace, report);
+}

@@ -1,0 +1,111 @@
+#include "config.h"
+
+#include "runtime/run/trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+
+/* Threads of a worker; the numbers are those of `tdlc simulate --trace'. */
+enum { COMPUTES = 1, COMMUNICATES, SENDS, RECEIVES, THREADS };
+
+static json_t *name_json(const char *what, int worker, int thread,
+			 const char *name)
+{
+	return json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "name", what, "ph", "M",
+			 "pid", worker, "tid", thread, "args", "name", name);
+}
+
+static void add_names(const session *s, json_t *to, int worker)
+{
+	static const char *const threads[] = {
+		[COMPUTES] = "computes", [COMMUNICATES] = "communicates",
+		[SENDS] = "sends", [RECEIVES] = "receives",
+	};
+	int local, stage = pipeline_stage_of(s->pipeline, worker, &local);
+	const char *name = s->pipeline->nstages == 1 ?
+		arena_printf(s->a, "device %d", worker) :
+		arena_printf(s->a, "device %d, of stage %d", worker, stage);
+	json_array_append_new(to, name_json("process_name", worker, 0, name));
+	for (int i = COMPUTES; i < THREADS; i++)
+		json_array_append_new(to, name_json("thread_name", worker, i,
+						    threads[i]));
+}
+
+static int thread_of(const plan_instr *in)
+{
+	return in->op == PLAN_SEND      ? SENDS
+	       : in->op == PLAN_RECEIVE ? RECEIVES
+	       : plan_moves(in)		? COMMUNICATES
+					: COMPUTES;
+}
+
+static const char *kind_of(const plan_instr *in)
+{
+	static const char *const kinds[] = {
+		[PLAN_RUN] = "run", [PLAN_FEED] = "feed",
+		[PLAN_SEND] = "send", [PLAN_RECEIVE] = "receive",
+	};
+	return plan_moves(in) ? collective_name(in->collective)
+			      : kinds[in->op];
+}
+
+static const char *name_of(const plan *p, const plan_instr *in)
+{
+	int buffer = plan_moves(in) ? in->from : in->to;
+	return in->op == PLAN_RUN
+		       ? p->nodes[in->node].name
+		       : p->tensors[p->buffers[buffer].tensor].name;
+}
+
+/* Instants are microseconds. */
+static json_t *span_json(const plan *p, int worker, const exec_span *x)
+{
+	const plan_instr *in = &p->program[x->row];
+	json_t *turn = x->turn < 0 ? json_null() : json_integer(x->turn);
+	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:{s:i,s:o}}", "name",
+			 name_of(p, in), "cat", kind_of(in), "ph", "X", "pid",
+			 worker, "tid", thread_of(in), "ts", x->begin * 1e6,
+			 "dur", (x->end - x->begin) * 1e6, "args",
+			 "instruction", x->row, "micro_batch", turn);
+}
+
+/* The instant at which the worker has ended. */
+static double add_worker(session *s, executor *m, json_t *to, int worker)
+{
+	int n, local;
+	int stage = pipeline_stage_of(s->pipeline, worker, &local);
+	const exec_span *x = executor_spans(m, worker, &n);
+	add_names(s, to, worker);
+	for (int i = 0; i < n; i++)
+		json_array_append_new(
+			to, span_json(&s->pipeline->stages[stage], worker,
+				      &x[i]));
+	return n ? x[n - 1].end : 0;
+}
+
+bool trace_write(session *s, executor *m, const char *path)
+{
+	const plan_pipeline *p = s->pipeline;
+	int nworkers = pipeline_first(p, p->nstages);
+	json_t *events = json_array();
+	double seconds = 0;
+	for (int w = 0; w < nworkers; w++) {
+		double end = add_worker(s, m, events, w);
+		seconds = end > seconds ? end : seconds;
+	}
+	json_t *all = json_pack(
+		"{s:o,s:s,s:{s:s,s:s,s:i,s:f}}", "traceEvents", events,
+		"displayTimeUnit", "ms", "otherData", "model", p->model,
+		"measured", arena_printf(s->a, "%016" PRIx64, p->digest),
+		"devices", nworkers, "seconds", seconds);
+	const char *text = arena_printf(s->a, "%s\n",
+					json_text(s->a, all, JSON_COMPACT));
+	json_decref(all);
+	if (!s->leads || file_write(path, text, strlen(text)))
+		return true;
+	return fail_with(&s->f, CLI_MACHINE, "%s: %s", path, strerror(errno));
+}
