@@ -7,6 +7,7 @@ dist_doc_DATA = \
 	%D%/cuda.md \
 	%D%/descriptor.md \
 	%D%/distributed.md \
+	%D%/export.md \
 	%D%/gradients.md \
 	%D%/json.md \
 	%D%/kernels.md \

@@ -27,6 +27,8 @@
 #define OURS2(name)                             \
 	.f64 = CALL("tdl_" #name "_f64($0, $1)"), \
 	.f32 = CALL("tdl_" #name "_f32($0, $1)")
+#define JAX(text)      .jax = text
+#define JAX_INTS(text) .jax_i = text
 
 const fn_facts fn_table[FN_COUNT] = {
 #define FN(id, name, kind, least, most, rule, floats, ints, ...) \

@@ -115,6 +115,7 @@ typedef struct fn_facts {
 	bool of_indices;
 	int flops;
 	fn_text f64, f32, i, u, u64, b;
+	const char *jax, *jax_i; /* templates; NULL for none */
 	bool exact, commutes;
 	fn_choice choice;
 	fn_sign sign;

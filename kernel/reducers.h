@@ -49,7 +49,7 @@ typedef struct reducer_facts {
 	fn combine;
 	fn_choice choice;
 	reducer_gradient gradient;
-	const char *c, *cuda; /* NULL for what kernels do not have */
+	const char *c, *cuda, *jax; /* NULL for what kernels do not have */
 } reducer_facts;
 
 /* The facts of a kernel's reducer, and then those of the averages.  The row of

@@ -45,6 +45,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/plan_devices.c %D%/plan_devices.h \
 	%D%/plan_diff.c %D%/plan_diff.h \
 	%D%/plan_diff_text.c \
+	%D%/plan_formats.c %D%/plan_formats.h \
 	%D%/plan_frontier.c %D%/plan_frontier.h \
 	%D%/plan_frontier_text.c \
 	%D%/plan_input.c %D%/plan_input.h \

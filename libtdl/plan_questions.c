@@ -11,7 +11,7 @@
 #include "libtdl/plan_reasons.h"
 #include "libtdl/plan_report.h"
 #include "libtdl/plan_view.h"
-#include "libtdl/program_files.h"
+#include "libtdl/plan_formats.h"
 #include "libtdl/report.h"
 #include "libtdl/report_beside.h"
 #include "libtdl/stages_reasons.h"
@@ -375,11 +375,12 @@ char *tdl_plan_cuts(tdl_plan *p)
 static void export_plan(api_call *c, void *arg)
 {
 	question *q = arg;
+	const plan_format *f = plan_format_of(q->name);
 	const plan *p;
-	if (strcmp(q->name, "cuda"))
+	if (!f)
 		api_fail(c, TDL_USAGE, "there is no format '%s'", q->name);
 	else if ((p = api_whole_plan(c, q->of)))
-		api_status(c, program_write(&c->job, p, q->folder));
+		api_status(c, f->write(&c->job, p, q->folder));
 }
 
 tdl_status tdl_plan_export(tdl_plan *p, const char *format, const char *folder)

@@ -68,6 +68,7 @@ tdlc_pages = \
 	%D%/man/tdlc-diff.1 \
 	%D%/man/tdlc-doc.1 \
 	%D%/man/tdlc-explain.1 \
+	%D%/man/tdlc-export.1 \
 	%D%/man/tdlc-fmt.1 \
 	%D%/man/tdlc-ops.1 \
 	%D%/man/tdlc-plan.1 \

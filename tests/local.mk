@@ -75,6 +75,7 @@ python_files = \
 # Whole networks, and what is as slow.
 network_files = \
 	%D%/onnx/exported.py \
+	%D%/export/jax_module.py \
 	%D%/cuda/program.py \
 	%D%/onnx/conformance.py \
 	%D%/onnx/networks.py \

@@ -9,6 +9,7 @@ tdlc_SOURCES = \
 	%D%/diff.c \
 	%D%/doc.c \
 	%D%/explain.c \
+	%D%/export.c \
 	%D%/fmt.c \
 	%D%/main.c \
 	%D%/ops.c \

@@ -1,6 +1,15 @@
 noinst_LIBRARIES += %D%/libexport.a
 %C%_libexport_a_SOURCES = \
 	%D%/jax.c \
+	%D%/jax_constant.c %D%/jax_constant.h \
+	%D%/jax_expr.c %D%/jax_expr.h \
+	%D%/jax_kernel.c %D%/jax_kernel.h \
+	%D%/jax_layout.c %D%/jax_layout.h \
+	%D%/jax_library.c \
+	%D%/jax_module.c %D%/jax_module.h \
+	%D%/jax_names.c %D%/jax_names.h \
+	%D%/jax_read.c \
+	%D%/jax_split.c \
 	%D%/index_maps.c %D%/index_maps.h \
 	%D%/index_maps_symbolic.c \
 	%D%/nnscaler.c \
@@ -10,7 +19,7 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/rule.c %D%/rule.h \
 	%D%/shardy.c \
 	%D%/text.c %D%/text.h
-nodist_%C%_libexport_a_SOURCES = %D%/program_files.h
+nodist_%C%_libexport_a_SOURCES = %D%/jax_files.h %D%/program_files.h
 
 # The files that are the same in all programs of --emit-cuda, as text.
 program_files = \
@@ -28,7 +37,14 @@ program_files = \
 	(cd $(srcdir) && $(SHELL) runtime/cpu/headers.sh $(program_files)) \
 		>$@.tmp && mv $@.tmp $@
 %D%/program.$(OBJEXT): %D%/program_files.h
-CLEANFILES += %D%/program_files.h
 
-EXTRA_DIST += %D%/README.md %D%/program/boxes.h %D%/program/main.cu \
+# The part of a module for JAX that is the same in all, as text.
+%D%/jax_files.h: %D%/jax/prelude.py runtime/cpu/headers.sh
+	$(AM_V_GEN)$(MKDIR_P) %D% && \
+	(cd $(srcdir) && $(SHELL) runtime/cpu/headers.sh \
+		%D%/jax/prelude.py) >$@.tmp && mv $@.tmp $@
+%D%/jax_names.$(OBJEXT): %D%/jax_files.h
+CLEANFILES += %D%/jax_files.h %D%/program_files.h
+
+EXTRA_DIST += %D%/README.md %D%/jax/prelude.py %D%/program/boxes.h %D%/program/main.cu \
 	%D%/program/program.h %D%/program/transfer.cu

@@ -380,10 +380,11 @@ TDL_API char *tdl_plan_diff(tdl_plan *p, tdl_plan *q, const char *topology);
 TDL_API char *tdl_plan_explain(tdl_plan *p, const char *tensor,
 			       const tdl_option *options);
 
-/* Writes a plan to a folder as a program: format is "cuda": `tdlc plan
- * --emit-cuda'.  After a failure some of its files may be there. */
+/* Writes a plan for another system, `tdlc export': format "jax", to a file, a
+ * module of Python; "cuda", to a folder, a program, of which some files may be
+ * there after a failure. */
 TDL_API tdl_status tdl_plan_export(tdl_plan *p, const char *format,
-				   const char *folder);
+				   const char *path);
 
 /* ---- placements -------------------------------------------------------- */
 

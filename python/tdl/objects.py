@@ -148,6 +148,11 @@ class Plan:
         self.context._check(
             lib.tdl_plan_write(self._at, os.fspath(path).encode()))
 
+    def export(self, to, path):
+        """Writes it for another system: `tdlc export'."""
+        self.context._check(lib.tdl_plan_export(
+            self._at, to.encode(), os.fspath(path).encode()))
+
     def run(self, **options):
         """A Run on threads of this process; kernels="interpreter" needs no C
         compiler."""

@@ -1,0 +1,21 @@
+/* Names in Python: one for each thing of a module, like that which it has in
+ * the plan. */
+#ifndef TDL_COMPILER_EXPORT_JAX_NAMES_H
+#define TDL_COMPILER_EXPORT_JAX_NAMES_H
+
+#include "base/intern.h"
+
+/* Names that are taken: Python's words and all that prelude.py defines. */
+strmap *jax_names(arena *a);
+
+/* A new name like this one, which is taken then. */
+const char *jax_name(arena *a, strmap *taken, const char *name);
+
+/* A text as a string of Python; what may stand in a comment. */
+const char *jax_string(arena *a, const char *s);
+const char *jax_comment(arena *a, const char *s);
+
+/* prelude.py. */
+const char *jax_prelude(void);
+
+#endif

@@ -1,0 +1,18 @@
+/* The formats that plans are written in for other programs. */
+#ifndef TDL_LIBTDL_PLAN_FORMATS_H
+#define TDL_LIBTDL_PLAN_FORMATS_H
+
+#include "libtdl/job.h"
+#include "plan/plan.h"
+
+typedef struct plan_format {
+	const char *name;
+	/* Writes a plan to a file, or to a folder.  CLI_INPUT with errors
+	 * added, or the status after a message. */
+	cli_status (*write)(job *d, const plan *p, const char *path);
+} plan_format;
+
+/* NULL for an unknown name. */
+const plan_format *plan_format_of(const char *name);
+
+#endif

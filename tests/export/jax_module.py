@@ -1,0 +1,242 @@
+# Tests: compiler/export
+"""Plans as modules for JAX, run on eight devices of the host: the outputs of each
+step and the states at the end are tdlrun's, and the collectives that XLA makes of
+the layouts are counted beside the plan's bytes.
+
+	jax_module.py [--all] [--table] [NAME...]
+
+Without --all, or CHECK_ALL=yes, networks, planners and numbers of devices take
+turns.  --table prints the bytes as docs/export.md has them.
+"""
+import argparse
+import importlib.util
+import itertools
+import os
+import sys
+import tempfile
+
+os.environ["XLA_FLAGS"] = " ".join([
+    os.environ.get("XLA_FLAGS", ""),
+    "--xla_force_host_platform_device_count=8",
+    # What is tested is not how fast it runs.
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true"])
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import ALL, MODELS, TDLC, TDLRUN, expect, finish  # noqa: E402
+from programs import call, run, sample, words  # noqa: E402
+
+try:
+    import numpy as np
+
+    import jax
+except ImportError as e:
+    print(f"SKIP: {e} (tests/requirements-jax.txt)")
+    sys.exit(77)
+
+STEPS = 2
+TEXTS = dict(batch=8, tokens=8, vocabulary=32, layers=1, width=16, heads=4)
+# Sizes, and a bound of the integers in the inputs.
+NETWORKS = {
+    "mlp": (dict(batch=16, inputs=16, width=32, depth=2), 10),
+    "resnet": (dict(batch=8, depth=18, image=16, width=4, classes=8), 8),
+    "gpt2": (dict(TEXTS), 32),
+    "llama": (dict(TEXTS, kv_heads=2, wide=32), 32),
+    "moe": (dict(TEXTS, kv_heads=2, wide=16, experts=4, room=6), 32),
+    "unet": (dict(batch=8, image=8, width=8, widen="[1, 2]", depth=1,
+                  attention_at=4, groups=4), 8),
+    "vit": (dict(batch=8, image=16, patch=8, width=16, layers=1, heads=4,
+                 classes=8), 8),
+    "densenet121": (dict(batch=8, image=32, growth=4, depth="[1, 1, 1, 1]",
+                         classes=8), 8),
+}
+TIED = {"gpt2"}  # a weight is used twice
+PLANNERS = ["data-parallel", "tofu", "megatron", "joint"]
+DEVICES = [2, 4, 8]
+OPTIMIZERS = ["sgd,lr=0.05", "adamw,lr=0.01"]
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location("exported", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def draw(module, most):
+    """A batch by the module's own table of inputs."""
+    rng = np.random.default_rng(1)
+    batch = {}
+    for name, (shape, kind, _) in module.INPUTS.items():
+        if name in module.DEFAULTS:
+            continue
+        is_int = np.issubdtype(np.dtype(kind), np.integer)
+        batch[name] = (rng.integers(0, most, shape) if is_int else
+                       rng.standard_normal(shape)).astype(np.dtype(kind))
+    return batch
+
+
+def distance(x, y):
+    return float(np.linalg.norm(np.asarray(x, np.float64) -
+                                np.asarray(y, np.float64)))
+
+
+def check_values(case, got, want, before):
+    """States by how far they went; outputs by their size.  A gradient that is
+    0, that of the bias of keys, is noise in both, of which adamw makes steps as
+    large as any."""
+    for name, x in got.items():
+        y = want[name]
+        if np.abs(want.get(f"{name}.mean", 1)).max() < 1e-7:
+            continue
+        size = distance(y, before[name] if name in before else 0 * y)
+        size += 1e-3 * float(np.linalg.norm(y.astype(np.float64)))
+        far = distance(x, y)
+        expect(f"{case}: {name} is {far:.3g} off, at {size:.3g}",
+               far <= 2e-3 * size + 1e-6)
+
+
+def check_loss(case, got, want):
+    expect(f"{case}: the loss is {got}, not {want}",
+           abs(got - want) <= 2e-5 * abs(want))
+
+
+def check_traffic(case, moved, planned):
+    """With data parallelism nothing but gradients and some single elements is
+    moved, by the same collective; but where two gradients of one weight are
+    added up, XLA reduces each.  Else it has its own ways."""
+    name, planner, k, _ = case
+    if planner != "data-parallel":
+        expect(f"{case}: {moved} bytes for {planned}", moved <= 6 * planned)
+    elif name in TIED:
+        expect(f"{case}: {moved} bytes, not {planned}",
+               planned < moved <= 1.5 * planned)
+    else:
+        expect(f"{case}: {moved} bytes, not {planned}",
+               planned <= moved <= planned + 64 * k)
+
+
+def check(case, folder, rows):
+    name, planner, k, optimizer = case
+    sizes, most = NETWORKS[name]
+    plan, path, out = (os.path.join(folder, f) for f in
+                       ("a.plan", "a.py", "out.npz"))
+    figures = call(TDLC, "plan", os.path.join(MODELS, f"{name}.tdl"), "-k",
+                   str(k), "--train", "--algorithm", planner, "--optimizer",
+                   optimizer, *words(sizes), "-o", plan)
+    run(TDLC, "export", plan, "--to", "jax", "-o", path)
+    module = load(path)
+    mesh = module.make_mesh()
+    before = module.initial_state()
+    state = module.initial_state(mesh)
+    batch = draw(module, most)
+    np.savez(os.path.join(folder, "in.npz"), **batch)
+    run(TDLRUN, plan, "--inputs", os.path.join(folder, "in.npz"), "--outputs",
+        out, "--steps", str(STEPS), "--kernels", "interpreter")
+    with np.load(out) as f:
+        want = dict(f)
+    inputs = {**module.defaults(), **batch}
+    step = module.compile_step(mesh).lower(state, inputs).compile()
+    for _ in range(STEPS):
+        state, outputs = step(state, inputs)
+    check_loss(case, float(outputs["loss"]), float(want["loss"]))
+    check_values(case, {**outputs, **{n: x for n, x in state.items()
+                                      if n in want}}, want, before)
+    for n, x in state.items():
+        laid = module.shardings(mesh, module.STATES)[n]
+        expect(f"{case}: {n} lies as {x.sharding}",
+               x.sharding.is_equivalent_to(laid, x.ndim))
+    moved = module.traffic(step)
+    total = sum(n for _, n in moved.values())
+    expect(f"{case}: RECEIVED",
+           module.RECEIVED == figures["communication_bytes"])
+    check_traffic(case, total, module.RECEIVED)
+    rows.append((*case[:3], module.RECEIVED, total, moved))
+
+
+def check_shardy(folder):
+    """What the module writes as a program is parsed by jaxlib and partitioned
+    by Shardy, into the same collectives."""
+    import subprocess
+
+    from jax._src import compiler, xla_bridge
+    from jax._src.interpreters import mlir
+    from jax._src.lib import xla_client
+    from jax._src.lib.mlir import ir
+    plan, path, out = (os.path.join(folder, f) for f in
+                       ("a.plan", "a.py", "a.mlir"))
+    k = 4
+    run(TDLC, "plan", os.path.join(MODELS, "mlp.tdl"), "-k", str(k), "--train",
+        *words(NETWORKS["mlp"][0]), "-o", plan)
+    run(TDLC, "export", plan, "--to", "jax", "-o", path)
+    subprocess.run([sys.executable, path, out], check=True)
+    with open(out, encoding="utf-8") as f:
+        text = f.read()
+    expect("a mesh of Shardy", 'sdy.mesh @mesh = <["a0"=2, "a1"=2]>' in text)
+    module = load(path)
+    backend = xla_bridge.get_backend()
+    options = compiler.get_compile_options(
+        num_replicas=1, num_partitions=k,
+        device_assignment=np.arange(k).reshape(1, k))
+    options.executable_build_options.use_shardy_partitioner = True
+    devices = xla_client.DeviceList(tuple(backend.local_devices()[:k]))
+    with mlir.make_ir_context():
+        program = ir.Module.parse(text)
+        expect("the program is none", program.operation.verify())
+        made = compiler.backend_compile_and_load(backend, program, devices,
+                                                 options, [])
+    found = module.traffic(made.hlo_modules()[0])
+    inputs = {**module.defaults(), **draw(module, 10)}
+    mesh = module.make_mesh()
+    step = module.compile_step(mesh).lower(module.initial_state(mesh), inputs)
+    expect("other collectives of the program",
+           found == module.traffic(step.compile()))
+
+
+def check_alone(folder):
+    """Without a mesh the functions are those of one device."""
+    plan, path = (os.path.join(folder, f) for f in ("a.plan", "a.py"))
+    run(TDLC, "plan", os.path.join(MODELS, "mlp.tdl"), "-k", "4", "--train",
+        *words(NETWORKS["mlp"][0]), "-o", plan)
+    run(TDLC, "export", plan, "--to", "jax", "-o", path)
+    module = load(path)
+    inputs = {**module.defaults(), **draw(module, 10)}
+    state, mesh = module.initial_state(), module.make_mesh()
+    one = module.step(state, inputs)[1]["loss"]
+    check_loss("one device", float(one), float(
+        module.compile_step(mesh, False)(state, inputs)[1]["loss"]))
+    check_loss("forward", float(one), float(
+        module.compile_forward(mesh)(state, inputs)["loss"]))
+
+
+def cases(names):
+    every = list(itertools.product(names or NETWORKS, PLANNERS, DEVICES))
+    every = [(*c, OPTIMIZERS[i % 2]) for i, c in enumerate(every)]
+    return every if ALL or names else sample(every, 47)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("names", nargs="*")
+    p.add_argument("--all", action="store_true")
+    p.add_argument("--table", action="store_true")
+    a = p.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        check_alone(folder)
+        check_shardy(folder)
+        for case in cases(list(NETWORKS) if a.all else a.names):
+            try:
+                check(case, folder, rows)
+            except Exception as e:
+                expect(f"{case}: {type(e).__name__}: {str(e)[:2000]}", False)
+    for name, planner, k, planned, moved, kinds in rows if a.table else []:
+        print(f"| {name} | {planner} | {k} | {planned:,} | {moved:,} | "
+              f"{moved / planned:.2f} | " +
+              ", ".join(f"{n} {w}" for w, (n, _) in sorted(kinds.items())) +
+              " |")
+    jax.clear_caches()
+    finish()
+
+
+main()

@@ -1,0 +1,21 @@
+# A plan as a module for JAX, without the part that all have; what is refused.
+written() { sed -n '/---- the plan/,$p' "$tmp/$1.py"; }
+plan() { tdlc plan export.tdl --opdefs ../../../opdefs -o "$tmp/p.plan" "$@" >/dev/null; }
+plan --model small -k 4 --train --algorithm joint
+tdlc export "$tmp/p.plan" --to jax -o "$tmp/small.py" && written small
+plan --model factored -k 2
+tdlc export "$tmp/p.plan" --to jax -o "$tmp/factored.py" && written factored
+for more in '--micro-batches 2' '--stages 2 --micro-batches 2'; do
+	plan --model small -k 2 --train $more
+	tdlc export "$tmp/p.plan" --to jax -o "$tmp/none.py"
+	echo "-> $?"
+done
+tdlc export "$tmp/p.plan" --to jax
+tdlc export "$tmp/p.plan" --to jax -o -
+tdlc export --to jax -o "$tmp/none.py"
+plan --model narrow -k 2
+for to in jax shardy fax; do
+	tdlc export "$tmp/p.plan" --to $to -o "none.out"
+	echo "-> $?"
+done
+ls "$tmp" | grep none
