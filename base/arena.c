@@ -95,6 +95,17 @@ void arena_hand_over(arena *a)
 	memory_enter(m, &a->item, end_arena);
 }
 
+void arena_join(arena *a, arena *from)
+{
+	block **end = &a->top;
+	while (*end)
+		end = &(*end)->next;
+	*end = from->top;
+	from->top = NULL;
+	a->used += from->used;
+	arena_free(from);
+}
+
 /* A block for a single object is allocated zeroed, which costs little where the
  * system provides fresh pages; other blocks are zeroed object by object, so
  * that unused memory stays untouched. */

@@ -21,6 +21,10 @@ void arena_free(arena *a);
  * ends it if it fails. */
 void arena_hand_over(arena *a);
 
+/* Moves all that `from' holds into a, where it stays where it is, and ends
+ * `from'.  Both are of one memory. */
+void arena_join(arena *a, arena *from);
+
 /* nbytes of zeroed memory, aligned for any type.  Never fails: when memory is
  * exhausted it ends the memory_call() that is running, or aborts, so a size
  * that comes from a file has to be checked by the caller before

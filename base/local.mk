@@ -10,6 +10,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/hash.c %D%/hash.h \
 	%D%/heap.c %D%/heap.h \
 	%D%/intern.c %D%/intern.h \
+	%D%/jobs.c %D%/jobs.h \
 	%D%/json.c %D%/json.h \
 	%D%/memory.c %D%/memory.h \
 	%D%/options.def \

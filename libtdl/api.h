@@ -134,6 +134,11 @@ char *api_copy(const char *text, size_t n);
 /* The progress of the context, as an observer; NULL: nobody asks. */
 plan_observer *api_observer(api_call *c);
 
+/* Threads that may search for a plan at once: as many as the program has
+ * processors, one where the memory is another's allocator or has a quota: the
+ * order of allocations is known then, and searches hold no more at once. */
+int api_threads(const api_call *c);
+
 /* A result that is a text, by a function that leaves it in *answer.  NULL
  * without the status TDL_OK, or TDL_DIFFERENCE. */
 char *api_ask(tdl_context *x, void (*body)(api_call *c, void *arg), void *arg,

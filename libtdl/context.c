@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/jobs.h"
 #include "libtdl/api.h"
 
 const char *tdl_version(void)
@@ -432,4 +433,10 @@ plan_observer *api_observer(api_call *c)
 		return NULL;
 	c->observer.step = observe;
 	return &c->observer;
+}
+
+int api_threads(const api_call *c)
+{
+	const memory *m = &c->context->memory;
+	return m->alloc || m->quota ? 1 : processors(NULL);
 }

@@ -64,7 +64,8 @@ static plan_request request_of(const job *d, const planner_request *r,
 			       .topology = t->machine, .pins = r->pins,
 			       .variant = r->variant,
 			       .bucket = r->bucket_bytes,
-			       .observer = r->observer };
+			       .observer = r->observer,
+			       .threads = r->threads };
 }
 
 /* Adds the plan of the user's pins; tofu decides the rest. */

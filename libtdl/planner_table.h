@@ -21,6 +21,7 @@ typedef struct planner_request {
 	int64_t bucket_bytes;	/* .. plan_request.bucket, when it was read */
 	int64_t micro_batches;	/* 0: the batch is not divided */
 	plan_observer *observer;
+	int threads; /* of plan_request */
 } planner_request;
 
 #define PLANNER_OPTIONS(r)                                                   \

@@ -34,6 +34,7 @@ bool api_plan_request(api_call *c, const tdl_model *m,
 	if (!plan_request_of(d, graph_canonical(d->arena, m->graph), o, how))
 		return false;
 	how->observer = api_observer(c);
+	how->threads = api_threads(c);
 	return true;
 }
 
@@ -84,6 +85,7 @@ static void find_table(api_call *c, void *arg)
 	if (!api_model_agrees(c, p->of, false))
 		return;
 	r.observer = api_observer(c);
+	r.threads = api_threads(c);
 	text_stream s;
 	const graph *g = graph_canonical(c->job.arena, p->of->graph);
 	if (!planner_table_of(&c->job, g, &r, &t))

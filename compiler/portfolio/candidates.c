@@ -2,9 +2,11 @@
 
 #include "compiler/portfolio/candidates.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jobs.h"
 #include "compiler/planners/levels.h"
 #include "compiler/portfolio/one_planner.h"
 #include "compiler/portfolio/price_sweep.h"
@@ -74,14 +76,13 @@ static bool found_by(const plan_candidates *all, const char *algorithm,
 }
 
 /* Adds the plans of all variants of the i-th planner that are not there; of the
- * plain one for many prices if `sweep' is set and it takes prices. */
-static bool add_variants(const plan_request *how, int i, bool sweep,
-			 plan_candidates *all)
+ * plain one for many prices if it takes prices. */
+static bool add_variants(const plan_request *how, int i, plan_candidates *all)
 {
 	plan_request one = *how;
 	const char *name = search_algorithm(i, NULL);
 	for (int j = 0; search_variant_of(i, j, &one.variant); j++) {
-		bool priced = j == 0 && sweep && search_is_priced(i);
+		bool priced = j == 0 && search_is_priced(i);
 		if (!priced && found_by(all, name, &one.variant))
 			continue;
 		if (priced ? !plan_sweep(&one, name, all)
@@ -92,8 +93,7 @@ static bool add_variants(const plan_request *how, int i, bool sweep,
 }
 
 /* The same; variants have their tables in common. */
-static bool add_planner(const plan_request *how, int i, bool sweep,
-			plan_candidates *all)
+static bool add_planner(const plan_request *how, int i, plan_candidates *all)
 {
 	plan_request one = *how;
 	search_request q;
@@ -102,15 +102,117 @@ static bool add_planner(const plan_request *how, int i, bool sweep,
 		return false;
 	arena *tmp = arena_new();
 	one.tables = tabled ? level_tables_new(tmp, &q) : NULL;
-	bool ok = add_variants(&one, i, sweep, all);
+	bool ok = add_variants(&one, i, all);
+	arena_free(tmp);
+	return ok;
+}
+
+/* ---- planners at the same time ------------------------------------------ */
+
+/* The searches of one planner, its variants. */
+typedef struct planner_job {
+	arena *arena; /* of the results */
+	const planner *planner;
+	VEC(search_request) requests;
+	VEC(const search_result *) found;
+} planner_job;
+
+typedef struct gathering {
+	const plan_request *how;
+	planner_job *jobs;
+	atomic_int nfound;
+} gathering;
+
+static void tell_of(void *arg, int i)
+{
+	gathering *x = arg;
+	plan_observe(x->how, PHASE_SEARCH, x->jobs[i].planner->name,
+		     atomic_load(&x->nfound), 0);
+}
+
+/* All but the graph and the machine, which nobody changes, is the planner's
+ * own. */
+static void run_planner(void *arg, int i)
+{
+	gathering *x = arg;
+	planner_job *j = &x->jobs[i];
+	arena *tmp = arena_new();
+	struct level_tables *tables = NULL;
+	j->arena = arena_new();
+	if (j->planner->tabled)
+		tables = level_tables_new(tmp, &j->requests.at[0]);
+	for (int k = 0; k < j->requests.n; k++) {
+		search_request *q = &j->requests.at[k];
+		q->tables = tables;
+		vec_push(j->arena, &j->found,
+			 search_plan_for(j->arena, x->how->graph, q));
+		atomic_fetch_add(&x->nfound, 1);
+	}
+	arena_free(tmp);
+}
+
+/* Adds the requests to a planner, of the variants whose plans are not there.
+ * False when errors were added. */
+static bool prepare(const plan_request *how, arena *a, int i,
+		    const plan_candidates *all, planner_job *j)
+{
+	plan_request one = *how;
+	search_request q;
+	one.algorithm = search_algorithm(i, NULL);
+	j->planner = planner_at(i);
+	for (int k = 0; search_variant_of(i, k, &one.variant); k++) {
+		if (found_by(all, one.algorithm, &one.variant))
+			continue;
+		if (!plan_search_request(&one, &q))
+			return false;
+		vec_push(a, &j->requests, q);
+	}
+	return true;
+}
+
+/* Adds what a planner has found, as plan_add() does. */
+static void take_found(const plan_request *how, planner_job *j,
+		       plan_candidates *all)
+{
+	for (int k = 0; k < j->found.n; k++) {
+		const search_result *s = j->found.at[k];
+		if (!s->error && (is_plain(&j->requests.at[k].variant) ||
+				  !is_known(how->graph, all, s)))
+			plan_add_found(how->arena, s, all);
+	}
+	arena_join(how->arena, j->arena);
+}
+
+/* One plan of each variant of all planners, by as many threads as there are. */
+static bool gather_at_once(const plan_request *how, plan_candidates *all)
+{
+	arena *tmp = arena_new();
+	int n = 0, nplanners = 0;
+	while (search_algorithm(nplanners, NULL))
+		nplanners++;
+	gathering x = { .how = how,
+			.jobs = ARENA_ARRAY(tmp, planner_job, nplanners) };
+	bool ok = true;
+	for (int i = 0; i < nplanners && ok; i++)
+		if (!search_on_request(i)) {
+			ok = prepare(how, tmp, i, all, &x.jobs[n]);
+			n += x.jobs[n].requests.n > 0;
+		}
+	const job_set j = { n, run_planner, tell_of, &x };
+	if (ok)
+		jobs_run(&j, how->threads);
+	for (int i = 0; i < n && ok; i++)
+		take_found(how, &x.jobs[i], all);
 	arena_free(tmp);
 	return ok;
 }
 
 bool plan_gather(const plan_request *how, bool sweep, plan_candidates *all)
 {
+	if (!sweep)
+		return gather_at_once(how, all);
 	for (int i = 0; search_algorithm(i, NULL); i++)
-		if (!search_on_request(i) && !add_planner(how, i, sweep, all))
+		if (!search_on_request(i) && !add_planner(how, i, all))
 			return false;
 	return true;
 }

@@ -64,6 +64,8 @@ typedef struct plan_request {
 	 * too: for the memory that they take. */
 	bool slow_too;
 	plan_observer *observer; /* NULL: none */
+	/* That may search at once; the plan is the same with any number. */
+	int threads;
 } plan_request;
 
 static inline void plan_observe(const plan_request *how, plan_phase phase,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jobs.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "kernel/eval.h"

@@ -17,11 +17,11 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/jobs.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "runtime/cpu/headers.h"
 #include "runtime/exec/build_cache.h"
-#include "runtime/exec/thread_pool.h"
 
 extern char **environ;
 

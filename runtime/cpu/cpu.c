@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "base/jobs.h"
 #include "base/memory.h"
 #include "include/tdl/generated.h"
 #include "runtime/cpu/build.h"

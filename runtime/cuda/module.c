@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/jobs.h"
 #include "base/vec.h"
 #include "runtime/cuda/headers.h"
 #include "runtime/exec/build_cache.h"

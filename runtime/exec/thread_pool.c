@@ -3,9 +3,7 @@
 #include "runtime/exec/thread_pool.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 
@@ -149,17 +147,4 @@ void thread_pool_run(thread_pool *t, int n, void (*part)(void *arg, int i),
 	pthread_mutex_unlock(&t->lock);
 	if (t->end != MEMORY_DONE)
 		memory_fail(t->end);
-}
-
-int processors(int *all)
-{
-	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	int n = online > 0 ? (int)online : 1;
-	cpu_set_t own;
-	if (all)
-		*all = n;
-	if (sched_getaffinity(0, sizeof(own), &own) == 0 &&
-	    CPU_COUNT(&own) > 0)
-		return CPU_COUNT(&own);
-	return n;
 }

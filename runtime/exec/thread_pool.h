@@ -16,8 +16,4 @@ int thread_pool_size(const thread_pool *t);
 void thread_pool_run(thread_pool *t, int n, void (*part)(void *arg, int i),
 		     void *arg);
 
-/* The processors that this process may run on; *all, may be NULL: the number of
- * processors of the machine. */
-int processors(int *all);
-
 #endif

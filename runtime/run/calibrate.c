@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/jobs.h"
 #include "base/units.h"
-#include "runtime/exec/thread_pool.h"
 
 /* Steps of each plan: until so many seconds are over, but so many at least and
  * at most; the first of them are not counted. */
