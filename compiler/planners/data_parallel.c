@@ -92,16 +92,43 @@ static int64_t said_samples(const graph *g)
 	return least;
 }
 
-/* Follows dimension d of the inputs, or those that are said. */
+/* Of what turns divide, the elements of the smallest turn.  An input that the
+ * turns share, since something before them reads all of it, is replicated: in
+ * each turn a device would have none of its samples, or all. */
+static void keep_to_turn(batch *b, const graph *g)
+{
+	const graph_turns *t = g->turns;
+	for (node_id id = 0; id < g->nnodes; id++) {
+		const node *n = &g->nodes[id];
+		if (t->divided[id] == NONE)
+			continue;
+		int64_t *own = &b->n[n->output];
+		*own = *own / t->batch * (t->batch / t->turns);
+		for (int i = 0; i < n->kernel->ninputs; i++) {
+			tensor_id from = n->inputs[i];
+			if (g->tensors[from].kind == TENSOR_INPUT &&
+			    t->cut[from] == NONE)
+				b->dim[from] = CUT_NONE;
+		}
+	}
+	for (tensor_id i = 0; i < g->ntensors; i++)
+		if (g->tensors[i].kind == TENSOR_INPUT && t->cut[i] != NONE)
+			b->n[i] = g->tensors[i].type.dims[t->cut[i]];
+}
+
+/* Follows dimension d of the inputs, or those that are said, in the graph with
+ * all samples: there what time divides of an input has the same extent for all
+ * that read it. */
 static batch *follow(arena *a, const graph *g, int k, int d)
 {
 	batch *b = ARENA_NEW(a, batch);
+	const graph *all = g->whole ? g->whole : g;
 	b->k = k;
 	b->dim = ARENA_ARRAY(a, int, g->ntensors);
 	b->n = ARENA_ARRAY(a, int64_t, g->ntensors);
 	b->var = ARENA_ARRAY(a, int, g->nnodes);
 	for (tensor_id t = 0; t < g->ntensors; t++) {
-		const tensor *x = &g->tensors[t];
+		const tensor *x = &all->tensors[t];
 		int at = d == AS_SAID ? said_dim(g, t) : d;
 		bool has = x->kind == TENSOR_INPUT && at != NONE &&
 			   x->type.ndim > at && x->type.dims[at] > 1;
@@ -109,13 +136,15 @@ static batch *follow(arena *a, const graph *g, int k, int d)
 		b->n[t] = has ? x->type.dims[at] : 0;
 	}
 	for (node_id id = 0; id < g->nnodes; id++) {
-		const node *n = &g->nodes[id];
+		const node *n = &all->nodes[id];
 		int v = find_var(b, n, &b->n[n->output]);
 		b->var[id] = v;
 		b->dim[n->output] = v < n->kernel->nout ? v : CUT_NONE;
 		if (v == CUT_NONE && reads_batch(b, n) && !b->nstranded++)
 			b->stranded = id;
 	}
+	if (g->turns)
+		keep_to_turn(b, g);
 	return b;
 }
 
