@@ -91,8 +91,10 @@ bool plan_read_bucket(job *d, const char *text, const char *machine,
 #define PLAN_OPTIONS_PINS(o)                                                 \
 	{ CLI_REPEAT, 0, "pin", "NAMES=WORDS",                               \
 	  "choose how tensors are held (cut D, replicated) or operators "    \
-	  "are divided (by V, whole): a word per axis, or one for all; may " \
-	  "be repeated", &(o)->pins },                                       \
+	  "are divided (by V, whole): a word per axis, or one for all; or, "  \
+	  "of a pipeline, where operators lie (stage S, on D), and of "      \
+	  "'stage S' its devices N, replicas R; may be repeated",            \
+	  &(o)->pins },                                                      \
 	{ CLI_TEXT, 0, "pins", "FILE",                                       \
 	  "the same from a file, one such line for each", &(o)->file }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/portfolio/pipeline_plan.h"
+#include "compiler/portfolio/stage_pins.h"
 #include "compiler/train/train.h"
 #include "libtdl/placement_more.h"
 #include "libtdl/plan_published.h"
@@ -58,11 +59,14 @@ static bool read_number(job *d, const char *option, const char *text,
 }
 
 /* The option that --stages does not go with, of those that are given; NULL. */
-static const char *beside_stages(const plan_options *o)
+static const char *beside_stages(arena *a, const plan_options *o)
 {
+	const pin_texts *pins = &o->request.pins;
+	bool of_layouts = pins_are_given(pins) &&
+			  !stage_pins_are_given(a, pins);
 	return o->frontier			? "frontier" :
 	       o->objective >= 0		? "objective" :
-	       pins_are_given(&o->request.pins) ? "pin" :
+	       of_layouts			? "pin" :
 	       o->bucket			? "bucket-bytes" :
 	       o->warn_replicate		? "warn-replicate" :
 						  NULL;
@@ -79,9 +83,28 @@ static bool suits_published(job *d, const plan_options *o)
 	return !why;
 }
 
+/* Whether the options go with pins of stages, if there are some. */
+static bool suits_pins(job *d, const plan_options *o)
+{
+	bool published = o->named && plan_is_published(o->named);
+	if (!pins_are_given(&o->request.pins))
+		return true;
+	if (published)
+		cli_usage(&d->program, "%s does not go with %s %s",
+			  job_option(d, "pin"), job_option(d, "algorithm"),
+			  o->named);
+	else if (o->aims.any_schedule || o->aims.chunks > 1)
+		cli_usage(&d->program, "%s goes with schedules without chunks",
+			  job_option(d, "pin"));
+	else
+		return true;
+	return false;
+}
+
 bool plan_stages_agree(job *d, plan_options *o)
 {
-	const char *alone = without_stages(o), *beside = beside_stages(o);
+	const char *alone = without_stages(o);
+	const char *beside = beside_stages(d->arena, o);
 	const char *name = job_option(d, "stages");
 	if (!o->stages && !alone)
 		return true;
@@ -107,6 +130,7 @@ bool plan_stages_agree(job *d, plan_options *o)
 		       read_number(d, "replicas", o->replicas,
 				   MESH_MAX_WORKERS, &o->aims.replicas) &&
 		       read_schedule(d, o) && suits_published(d, o) &&
+		       suits_pins(d, o) &&
 		       (!o->inside || plan_is_algorithm(d, o->inside));
 	return false;
 }
@@ -120,12 +144,31 @@ typedef struct stages_search {
 	const graph *best; /* the graph in the best number of turns */
 } stages_search;
 
+static bool plan_pinned(const plan_request *how, const pipeline_aims *aims,
+			pipeline_result *r)
+{
+	stage_pins p;
+	plan_request one = *how;
+	one.algorithm = "pins";
+	*r = (pipeline_result){ 0 };
+	if (!stage_pins_read(how, &p))
+		return false;
+	if (aims->nstages && aims->nstages != p.nstages) {
+		r->refused = arena_printf(how->arena, "pins are for %d stages, "
+					  "not %d", p.nstages, aims->nstages);
+		return true;
+	}
+	return stage_pins_plan(&one, aims, &p, r);
+}
+
 /* Makes *r of a graph in turns.  False when errors were added. */
 static bool try_stages(const stages_search *x, const graph *g,
 		       const pipeline_aims *aims, pipeline_result *r)
 {
 	plan_request one = *x->how;
 	one.graph = g;
+	if (pins_are_given(&one.pins))
+		return plan_pinned(&one, aims, r);
 	return plan_is_published(one.algorithm)
 		       ? plan_published_find(&one, aims, r)
 		       : pipeline_search(&one, aims, r);

@@ -8,6 +8,7 @@
 #include "compiler/graph/turns.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
+#include "compiler/portfolio/stage_pins.h"
 #include "libtdl/plan_published.h"
 #include "libtdl/plan_report.h"
 #include "libtdl/plan_stages.h"
@@ -39,7 +40,7 @@ bool planner_options_agree(job *d, planner_request *r)
 			  job_option_of(d, "pins", "FILE"));
 		return false;
 	}
-	bool stages = r->micro_batches > 0 && !r->score;
+	bool stages = r->micro_batches > 0;
 	return are_algorithms(d, &r->algorithms, stages) &&
 	       are_algorithms(d, &r->with, false) &&
 	       plan_read_bucket(d, r->bucket, r->topology, &r->bucket_bytes);
@@ -147,32 +148,55 @@ static int64_t proven_bound(const planner_table *t)
 
 /* ---- pipelines ---------------------------------------------------------- */
 
-static bool add_pipeline(job *d, const planner_request *r, planner_table *t,
-			 const char *name)
+static void push_pipeline(job *d, planner_table *t, const char *name,
+			  const pipeline_result *found, double seconds)
 {
-	const pipeline_aims aims = { .kind = SCHEDULE_1F1B, .chunks = 1 };
-	const plan_request how = request_of(d, r, t, name);
-	pipeline_result *found = ARENA_NEW(d->arena, pipeline_result);
-	double begun = clock_seconds();
-	bool ok = plan_is_published(name)
-			  ? plan_published_find(&how, &aims, found)
-			  : pipeline_search(&how, &aims, found);
 	vec_push(d->arena, &t->pipelines,
 		 ((planner_pipeline){
 			 name, { .graph = t->graph, .pipeline = found,
 				 .objective = "time",
 				 .machine = t->machine->name,
 				 .machine_memory = t->machine->memory,
-				 .seconds = found->seconds },
-			 clock_seconds() - begun }));
+				 .seconds = found->seconds }, seconds }));
+}
+
+static bool add_pipeline(job *d, const planner_request *r, planner_table *t,
+			 const char *name)
+{
+	const pipeline_aims aims = { .kind = SCHEDULE_1F1B, .chunks = 1 };
+	plan_request how = request_of(d, r, t, name);
+	pipeline_result *found = ARENA_NEW(d->arena, pipeline_result);
+	double begun = clock_seconds();
+	how.pins = (pin_texts){ 0 };
+	bool ok = plan_is_published(name)
+			  ? plan_published_find(&how, &aims, found)
+			  : pipeline_search(&how, &aims, found);
+	push_pipeline(d, t, name, found, clock_seconds() - begun);
 	return ok;
+}
+
+/* Adds the pipeline of the user's pins. */
+static bool add_pinned_stages(job *d, const planner_request *r,
+			      planner_table *t)
+{
+	static const char name[] = "pins";
+	const pipeline_aims aims = { .kind = SCHEDULE_1F1B, .chunks = 1 };
+	const plan_request how = request_of(d, r, t, name);
+	pipeline_result *found = ARENA_NEW(d->arena, pipeline_result);
+	double begun = clock_seconds();
+	stage_pins pins;
+	if (!stage_pins_read(&how, &pins) ||
+	    !stage_pins_plan(&how, &aims, &pins, found))
+		return false;
+	push_pipeline(d, t, name, found, clock_seconds() - begun);
+	return true;
 }
 
 static bool add_pipelines(job *d, const planner_request *r, planner_table *t)
 {
 	const char *name = our_stages;
-	if (r->micro_batches == 0 || t->devices == 1 || r->score ||
-	    pins_are_given(&r->pins))
+	if (r->micro_batches == 0 || t->devices == 1 ||
+	    (pins_are_given(&r->pins) && !t->staged))
 		return true;
 	for (int i = 0; name; name = plan_published_name(i++))
 		if ((r->algorithms.n == 0 || among(&r->algorithms, name)) &&
@@ -183,23 +207,29 @@ static bool add_pipelines(job *d, const planner_request *r, planner_table *t)
 
 /* The graph of a micro-batch, where there are several; NULL with errors
  * added. */
-static const graph *in_turns(job *d, const graph *g, const planner_request *r)
+static const graph *in_turns(job *d, const graph *g, const planner_request *r,
+			     bool stages)
 {
-	const turns_options o = { .turns = (int)r->micro_batches };
-	return r->micro_batches ? graph_in_turns(d->arena, g, &o, d->sink) : g;
+	int64_t n = r->micro_batches ? r->micro_batches : 1;
+	const turns_options o = { .turns = (int)n };
+	bool divided = r->micro_batches || stages;
+	return divided ? graph_in_turns(d->arena, g, &o, d->sink) : g;
 }
 
 bool planner_table_of(job *d, const graph *g, const planner_request *r,
 		      planner_table *t)
 {
-	*t = (planner_table){ .graph = in_turns(d, g, r),
+	bool stages = r->score && stage_pins_are_given(d->arena, &r->pins);
+	*t = (planner_table){ .graph = in_turns(d, g, r, stages),
 			      .devices = (int)r->devices,
-			      .scored = r->score };
+			      .scored = r->score && !stages,
+			      .staged = stages };
 	if (!t->graph)
 		return false;
 	t->machine = plan_topology(d, r->topology, r->devices);
 	if (!t->machine || !plan_is_countable(d->sink, g, r->devices) ||
-	    (r->score && !add_pinned(d, r, t)) || !add_planners(d, r, t) ||
+	    (t->scored && !add_pinned(d, r, t)) ||
+	    (stages && !add_pinned_stages(d, r, t)) || !add_planners(d, r, t) ||
 	    !add_best(d, r, t) || !add_pipelines(d, r, t))
 		return false;
 	t->bound = proven_bound(t);
@@ -233,20 +263,23 @@ static json_t *row_json(const plan_result *r, int64_t bound)
 	return j;
 }
 
+static json_t *pipeline_json(const planner_pipeline *x)
+{
+	json_t *j = x->found.pipeline->plan
+			    ? plan_stages_json(&x->found)
+			    : json_pack("{s:s}", "error",
+					x->found.pipeline->refused);
+	json_object_set_new(j, "algorithm", json_string(x->name));
+	json_object_set_new(j, "search_seconds", json_real(x->seconds));
+	return j;
+}
+
 static json_t *pipelines_json(const planner_table *t)
 {
 	json_t *list = json_array();
-	for (int i = 0; i < t->pipelines.n; i++) {
-		const planner_pipeline *x = &t->pipelines.at[i];
-		json_t *j = x->found.pipeline->plan
-				    ? plan_stages_json(&x->found)
-				    : json_pack("{s:s}", "error",
-						x->found.pipeline->refused);
-		json_object_set_new(j, "algorithm", json_string(x->name));
-		json_object_set_new(j, "search_seconds",
-				    json_real(x->seconds));
-		json_array_append_new(list, j);
-	}
+	for (int i = t->staged; i < t->pipelines.n; i++)
+		json_array_append_new(list,
+				      pipeline_json(&t->pipelines.at[i]));
 	return list;
 }
 
@@ -258,11 +291,14 @@ json_t *planner_table_json(const planner_table *t)
 	if (t->scored)
 		json_object_set_new(j, "pinned",
 				    row_json(&t->plans.at[0], t->bound));
+	if (t->staged)
+		json_object_set_new(j, "pinned",
+				    pipeline_json(&t->pipelines.at[0]));
 	for (int i = t->scored; i < t->plans.n; i++)
 		json_array_append_new(list,
 				      row_json(&t->plans.at[i], t->bound));
 	json_object_set_new(j, "planners", list);
-	if (t->pipelines.n > 0)
+	if (t->pipelines.n > t->staged)
 		json_object_set_new(j, "pipelines", pipelines_json(t));
 	return j;
 }

@@ -53,7 +53,8 @@ typedef struct planner_table {
 	const graph *graph;
 	const topology *machine;
 	int devices;
-	bool scored; /* the first plan is that of the pins */
+	bool scored; /* the first plan is that of the pins, .. */
+	bool staged; /* .. or the first pipeline is */
 	VEC(plan_result) plans;
 	VEC(planner_pipeline) pipelines;
 	/* The greatest bound in bytes that is proven for all plans that cut

@@ -57,6 +57,7 @@ bool pipeline_reasons_of(const plan_request *how, const pipeline_result *r,
 	plan_request one = *how;
 	one.graph = r->layers->g;
 	one.algorithm = r->plan->algorithm;
+	one.pins = (pin_texts){ 0 };
 	*to = (pipeline_reasons){ .ncuts = cut->nstages * cut->chunks - 1 };
 	to->cuts = ARENA_ARRAY(how->arena, pipeline_reason, to->ncuts + 1);
 	for (int q = 1; q <= to->ncuts; q++) {

@@ -17,20 +17,6 @@ enum {
 	MOST_TENSOR = 32,  /* devices of a replica, where any may be */
 };
 
-/* The planners that are tried in a replica where none is asked for; the last
- * divides any graph. */
-static const struct {
-	const char *algorithm;
-	search_variant variant;
-} insides[] = {
-	{ "megatron", { 0 } },
-	{ "megatron", { .sequence_parallel = true } },
-	{ "levels", { 0 } },
-	{ "tofu", { 0 } },
-};
-
-enum { LAST_INSIDE = sizeof(insides) / sizeof(*insides) - 1 };
-
 /* A way, with sums of its costs over the layers before each. */
 typedef struct way_sums {
 	pipeline_way way;
@@ -142,13 +128,13 @@ static void add_ways(searcher *x, int devices)
 		if (aims->inside || inner == 1) {
 			add_way(x, devices, d,
 				aims->inside ? aims->inside
-					     : insides[LAST_INSIDE].algorithm,
+					     : pipeline_any_inside->algorithm,
 				x->how->variant);
 			continue;
 		}
-		for (int i = 0; i <= LAST_INSIDE; i++)
-			add_way(x, devices, d, insides[i].algorithm,
-				insides[i].variant);
+		for (int i = 0; i < PIPELINE_INSIDES; i++)
+			add_way(x, devices, d, pipeline_insides[i].algorithm,
+				pipeline_insides[i].variant);
 	}
 }
 
@@ -418,8 +404,8 @@ static pipeline_cut without_rules(arena *a, const pipeline_cut *of)
 	pipeline_cut cut = *of;
 	pipeline_way *ways = ARENA_COPY(a, of->ways, of->nstages);
 	for (int s = 0; s < of->nstages; s++) {
-		ways[s].algorithm = insides[LAST_INSIDE].algorithm;
-		ways[s].variant = insides[LAST_INSIDE].variant;
+		ways[s].algorithm = pipeline_any_inside->algorithm;
+		ways[s].variant = pipeline_any_inside->variant;
 	}
 	cut.ways = ways;
 	return cut;

@@ -7,6 +7,15 @@
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
 
+const pipeline_inside pipeline_insides[PIPELINE_INSIDES] = {
+	{ "megatron", { 0 } },
+	{ "megatron", { .sequence_parallel = true } },
+	{ "levels", { 0 } },
+	{ "tofu", { 0 } },
+};
+const pipeline_inside *const pipeline_any_inside =
+	&pipeline_insides[PIPELINE_INSIDES - 1];
+
 bool pipeline_way_equal(const pipeline_way *x, const pipeline_way *y)
 {
 	return x->devices == y->devices && x->replicas == y->replicas &&

@@ -11,6 +11,17 @@ typedef struct pipeline_way {
 	search_variant variant;
 } pipeline_way;
 
+/* The planners that are tried in a replica where none is asked for; the last
+ * divides any graph. */
+typedef struct pipeline_inside {
+	const char *algorithm;
+	search_variant variant;
+} pipeline_inside;
+
+enum { PIPELINE_INSIDES = 4 };
+extern const pipeline_inside pipeline_insides[PIPELINE_INSIDES];
+extern const pipeline_inside *const pipeline_any_inside; /* the last */
+
 bool pipeline_way_equal(const pipeline_way *x, const pipeline_way *y);
 
 /* The layouts of a graph by a way, in how->arena, for the machine of how.  With

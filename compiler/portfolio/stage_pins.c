@@ -1,0 +1,373 @@
+#include "config.h"
+
+#include "compiler/portfolio/stage_pins.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/spelling.h"
+#include "plan/pipeline.h"
+
+enum { MOST_TEXT = 16 << 20 }; /* bytes of a file */
+
+/* A line: the names, or the number of a stage, and what it says. */
+typedef struct stage_pin {
+	range at;
+	const char *names; /* NULL: of a stage, .. */
+	int of;		   /* .. which is this one */
+	int stage, device; /* of operators; -1: not said */
+	int devices, replicas; /* of a stage; 0: not said */
+} stage_pin;
+
+typedef struct reading {
+	arena *arena;
+	diag_sink *sink;
+	const graph *g;
+	int k;
+	VEC(stage_pin) pins;
+} reading;
+
+static bool fail(const reading *r, range at, const char *why)
+{
+	diag_error(r->sink, DIAG_BAD_PIN, at, "%s", why);
+	return false;
+}
+
+/* ---- text ---------------------------------------------------------------- */
+
+/* The text without blanks at its ends; changes it. */
+static char *trimmed(char *text)
+{
+	text += strspn(text, " \t\r");
+	size_t n = strlen(text);
+	while (n > 0 && strchr(" \t\r", text[n - 1]))
+		n--;
+	text[n] = '\0';
+	return text;
+}
+
+/* The number behind a word and blanks; -1: the text is not that. */
+static int number_after(const char *text, const char *word, int most)
+{
+	size_t n = strlen(word);
+	int64_t value;
+	if (strncmp(text, word, n) || !text[n] || !strchr(" \t", text[n]))
+		return -1;
+	text += n + strspn(text + n, " \t");
+	return cli_int(text, 0, most, &value) ? (int)value : -1;
+}
+
+static bool begins_with(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+	return !strncmp(text, word, n) && text[n] && strchr(" \t", text[n]);
+}
+
+/* Whether a pin without comment and blanks at its ends is about stages. */
+static bool is_of_stages(const char *line)
+{
+	const char *words = strrchr(line, '=');
+	if (!words++)
+		return false;
+	words += strspn(words, " \t");
+	return begins_with(words, "stage") || begins_with(words, "on") ||
+	       begins_with(words, "devices") || begins_with(words, "replicas");
+}
+
+static bool read_stage_words(const reading *r, char *words, stage_pin *p)
+{
+	for (char *word; (word = strsep(&words, ","));) {
+		word = trimmed(word);
+		int n = number_after(word, "devices", MESH_MAX_WORKERS);
+		int d = number_after(word, "replicas", MESH_MAX_WORKERS);
+		if (n < 1 && d < 1)
+			return fail(r, p->at, arena_printf(
+				r->arena, "'%s' is none of devices N, "
+				"replicas R, of a stage", word));
+		if (n > 0)
+			p->devices = n;
+		else
+			p->replicas = d;
+	}
+	return true;
+}
+
+static bool read_line(reading *r, char *text, stage_pin p)
+{
+	char *words = strrchr(text, '=');
+	if (!words || !is_of_stages(text))
+		return fail(r, p.at, "pins of stages do not go with pins of "
+			    "layouts");
+	*words++ = '\0';
+	text = trimmed(text);
+	words = trimmed(words);
+	p.stage = p.device = -1;
+	p.of = number_after(text, "stage", PLAN_MAX_STAGES - 1);
+	if (p.of >= 0 && !read_stage_words(r, words, &p))
+		return false;
+	if (p.of < 0) {
+		p.names = text;
+		p.stage = number_after(words, "stage", PLAN_MAX_STAGES - 1);
+		p.device = number_after(words, "on", r->k - 1);
+		if (p.stage < 0 && p.device < 0)
+			return fail(r, p.at, arena_printf(
+				r->arena, "'%s' is none of stage S, on D, with "
+				"devices from 0 to %d", words, r->k - 1));
+	}
+	vec_push(r->arena, &r->pins, p);
+	return true;
+}
+
+static bool read_text(reading *r, const char *path, const char *text,
+		      size_t len)
+{
+	uint32_t base = diag_add_source(r->sink, path, text, len);
+	char *rest = arena_strndup(r->arena, text, len), *all = rest;
+	bool ok = base > 0;
+	if (memchr(text, '\0', len)) {
+		diag_error_in(r->sink, DIAG_BAD_PIN, path,
+			      "this is not text: it has a zero byte");
+		return false;
+	}
+	for (char *line; base > 0 && (line = strsep(&rest, "\n"));) {
+		uint32_t beg = base + (uint32_t)(line - all);
+		const stage_pin p = { .at = { beg, beg + (uint32_t)
+						     strlen(line) } };
+		line[strcspn(line, "#")] = '\0';
+		line = trimmed(line);
+		if (*line)
+			ok &= read_line(r, line, p);
+	}
+	return ok;
+}
+
+static bool read_all(reading *r, const pin_texts *o)
+{
+	bool ok = true;
+	if (o->file) {
+		size_t len;
+		const char *text = file_read(r->arena, r->sink, o->file,
+					     MOST_TEXT, &len);
+		ok = text && read_text(r, o->file, text, len);
+	}
+	for (int i = 0; i < o->pins.n; i++)
+		ok &= read_text(r, diag_option(r->sink, "pin"), o->pins.at[i],
+				strlen(o->pins.at[i]));
+	return ok;
+}
+
+static bool has_stages(arena *a, const char *text, size_t len)
+{
+	char *rest = arena_strndup(a, text, len);
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		line[strcspn(line, "#")] = '\0';
+		if (is_of_stages(trimmed(line)))
+			return true;
+	}
+	return false;
+}
+
+bool stage_pins_are_given(arena *a, const pin_texts *o)
+{
+	size_t len;
+	const char *text = !o->file ? NULL :
+		file_read(a, diag_sink_new(a), o->file, MOST_TEXT, &len);
+	bool found = text && has_stages(a, text, len);
+	for (int i = 0; i < o->pins.n && !found; i++)
+		found = has_stages(a, o->pins.at[i], strlen(o->pins.at[i]));
+	return found;
+}
+
+/* ---- the stages ---------------------------------------------------------- */
+
+static int count_stages(const reading *r)
+{
+	int most = -1;
+	for (int i = 0; i < r->pins.n; i++) {
+		const stage_pin *p = &r->pins.at[i];
+		int s = p->names ? p->stage : p->of;
+		most = s > most ? s : most;
+	}
+	for (int i = 0; i < r->pins.n && most < 0; i++)
+		if (r->pins.at[i].device >= 0)
+			most = r->k - 1; /* one on each */
+	return most + 1;
+}
+
+/* The devices of all stages: those that pins say, or as even as can be. */
+static bool set_devices(const reading *r, stage_pins *to)
+{
+	int sum = 0, said = 0;
+	range at = r->pins.at[0].at;
+	to->devices = ARENA_ARRAY(r->arena, int, to->nstages);
+	to->replicas = ARENA_ARRAY(r->arena, int, to->nstages);
+	for (int i = 0; i < r->pins.n; i++) {
+		const stage_pin *p = &r->pins.at[i];
+		if (p->names)
+			continue;
+		at = p->at;
+		to->devices[p->of] = p->devices ? p->devices
+						: to->devices[p->of];
+		to->replicas[p->of] = p->replicas ? p->replicas
+						  : to->replicas[p->of];
+	}
+	for (int s = 0; s < to->nstages; s++) {
+		sum += to->devices[s];
+		said += to->devices[s] > 0;
+	}
+	if (said == 0 && to->nstages <= r->k)
+		to->devices = pipeline_even(r->arena, r->k, to->nstages);
+	else if (said < to->nstages || sum != r->k)
+		return fail(r, at, arena_printf(
+			r->arena, "of %d devices %d are said to be those of "
+			"%d of %d stages", r->k, sum, said, to->nstages));
+	return true;
+}
+
+/* The stage that a pin of operators means; -1 after an error. */
+static int stage_of(const reading *r, const stage_pins *to, const stage_pin *p)
+{
+	int s = 0, first = 0;
+	if (p->device < 0)
+		return p->stage;
+	while (first + to->devices[s] <= p->device)
+		first += to->devices[s++];
+	if (to->devices[s] == 1)
+		return s;
+	fail(r, p->at, arena_printf(
+		r->arena, "device %d is one of %d of stage %d, which divide "
+		"its operators", p->device, to->devices[s], s));
+	return -1;
+}
+
+static bool no_name(const reading *r, const bool *is_layer,
+		    const stage_pin *p)
+{
+	spelling s = { .given = p->names };
+	for (node_id n = 0; n < r->g->nnodes; n++)
+		if (is_layer[n])
+			spelling_try(&s, r->g->nodes[n].name);
+	return fail(r, p->at, arena_printf(
+		r->arena, "no operator of the forward pass that computes with "
+		"weights is called '%s'%s", p->names,
+		spelling_hint(&s, r->arena)));
+}
+
+static bool set_stages(const reading *r, stage_pins *to)
+{
+	const graph *g = r->g;
+	const bool *is_layer = stage_layers(r->arena, g);
+	int last = 0;
+	to->stage = ARENA_ARRAY(r->arena, int, g->nnodes);
+	for (node_id n = 0; n < g->nnodes; n++)
+		to->stage[n] = NONE;
+	for (int i = 0; i < r->pins.n; i++) {
+		const stage_pin *p = &r->pins.at[i];
+		int s = p->names ? stage_of(r, to, p) : 0, found = !p->names;
+		if (s < 0)
+			return false;
+		for (node_id n = 0; p->names && n < g->nnodes; n++)
+			if (is_layer[n] &&
+			    !fnmatch(p->names, g->nodes[n].name, 0)) {
+				to->stage[n] = s;
+				found = 1;
+			}
+		if (!found)
+			return no_name(r, is_layer, p);
+	}
+	for (node_id n = 0; n < g->nnodes; n++) {
+		if (is_layer[n] && to->stage[n] == NONE)
+			to->stage[n] = last;
+		last = is_layer[n] ? to->stage[n] : last;
+	}
+	return true;
+}
+
+bool stage_pins_read(const plan_request *how, stage_pins *to)
+{
+	reading r = { .arena = how->arena, .sink = how->sink,
+		      .g = how->graph, .k = how->k };
+	*to = (stage_pins){ 0 };
+	if (!read_all(&r, &how->pins))
+		return false;
+	to->nstages = count_stages(&r);
+	return set_devices(&r, to) && set_stages(&r, to);
+}
+
+/* ---- the plan ------------------------------------------------------------ */
+
+static int replicas_of(const pipeline_aims *aims, const stage_pins *p, int s)
+{
+	return p->replicas[s] ? p->replicas[s]
+	       : aims->replicas ? aims->replicas
+				: 1;
+}
+
+static const char *refused(const plan_request *how, const pipeline_aims *aims,
+			   const stage_pins *p, const int *first)
+{
+	const graph_turns *t = how->graph->turns;
+	for (int s = 0; s < p->nstages; s++) {
+		int d = replicas_of(aims, p, s);
+		if (first[s] == first[s + 1])
+			return arena_printf(how->arena, "pins leave stage %d "
+					    "without an operator", s);
+		if (p->devices[s] % d)
+			return arena_printf(how->arena, "%d replicas do not "
+					    "divide the %d devices of stage "
+					    "%d", d, p->devices[s], s);
+		if (d > t->batch / t->turns)
+			return arena_printf(
+				how->arena, "stage %d has %d replicas, and a "
+				"micro-batch %lld samples", s, d,
+				(long long)(t->batch / t->turns));
+	}
+	return NULL;
+}
+
+/* The ways with one planner in all replicas of several devices. */
+static pipeline_way *ways_of(const plan_request *how,
+			     const pipeline_aims *aims, const stage_pins *p,
+			     const pipeline_inside *in)
+{
+	pipeline_way *ways = ARENA_ARRAY(how->arena, pipeline_way,
+					 p->nstages);
+	for (int s = 0; s < p->nstages; s++) {
+		int d = replicas_of(aims, p, s);
+		bool alone = d == p->devices[s] && !aims->inside;
+		const pipeline_inside *by = alone ? pipeline_any_inside : in;
+		ways[s] = (pipeline_way){ p->devices[s], d, by->algorithm,
+					  by->variant };
+	}
+	return ways;
+}
+
+bool stage_pins_plan(const plan_request *of, const pipeline_aims *aims,
+		     const stage_pins *p, pipeline_result *best)
+{
+	plan_request without = *of;
+	const plan_request *how = &without;
+	without.pins = (pin_texts){ 0 };
+	const pipeline_inside given = { aims->inside, how->variant };
+	int *first = ARENA_ARRAY(how->arena, int, p->nstages + 1);
+	const pipeline_layers *l = pipeline_layers_of_parts(
+		how->arena, how->graph, how->topology, p->nstages, p->stage,
+		first);
+	*best = (pipeline_result){ .refused = refused(how, aims, p, first) };
+	if (best->refused)
+		return true;
+	for (int i = 0; i < (aims->inside ? 1 : PIPELINE_INSIDES); i++) {
+		pipeline_result r;
+		const pipeline_inside *in =
+			aims->inside ? &given : &pipeline_insides[i];
+		const pipeline_cut cut = { p->nstages, 1, aims->kind,
+					   aims->recompute, first,
+					   ways_of(how, aims, p, in) };
+		if (!pipeline_plan(how, l, &cut, &r))
+			return false;
+		if (i == 0 || pipeline_is_better(how, &r, best))
+			*best = r;
+	}
+	return true;
+}
