@@ -89,9 +89,9 @@ static int after(int i)
 	return i + 1 + i / 8 * sample_every() / 4;
 }
 
-/* Whether the call is made once more after allocation number i failed: it takes
- * longer than all that went before, and what a failure leaves behind is the same
- * for many. */
+/* Whether the call is made once more after allocation number i failed: that
+ * takes longer than all that went before, and failures leave mostly the same
+ * behind. */
 static bool is_repeated(int i)
 {
 	return i < 40 || i % 16 == 0;
