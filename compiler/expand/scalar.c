@@ -200,7 +200,8 @@ static val choose(context *cx, const ast_expr *c, const ast_expr *x,
 	return cx->failed ? val_bad : val_expr(kx_select(cx->tmp, cond, a, b));
 }
 
-/* `a and b`, `a or b`: b is evaluated under the facts of a. */
+/* `a and b`, `a or b`: b is evaluated under the facts of a.  Either decides it
+ * where it is known: what such a condition leaves out need not be possible. */
 static val logical(context *cx, const ast_expr *e)
 {
 	fn f = binary_fn[e->op];
@@ -215,6 +216,9 @@ static val logical(context *cx, const ast_expr *e)
 		y = condition(cx, e->args[1]);
 	}
 	if (x.kind == VAL_BOOL && y.kind != VAL_BAD)
+		return y;
+	if (y.kind == VAL_BOOL && (bool)y.i == (f == FN_OR) &&
+	    x.kind == VAL_EXPR && x.e->type == DT_BOOL)
 		return y;
 	return apply2(cx, f, (operand){ x, e->args[0]->at },
 		      (operand){ y, e->args[1]->at }, DT_BOOL, e->at);

@@ -39,6 +39,7 @@ TESTS += %D%/gradients
 	%D%/shrink.c %D%/shrink.h
 %C%_gradients_LDADD = $(random_libs)
 EXTRA_DIST += \
+	%D%/known/bitcast_under_flag.tdl \
 	%D%/known/conversion_overflows.tdl \
 	%D%/known/divisor_none.tdl \
 	%D%/known/extent_not_shown.tdl \
