@@ -443,9 +443,12 @@ static const char *arithmetic(generator *g, value_class c)
 	if (percent(g, 12))
 		return TEXT(g, "(-%s)", x);
 	const char *y = operand(g, c);
-	if (percent(g, 15))
+	if (percent(g, 15)) {
+		/* Equal ones share a derivative. */
+		y = percent(g, 15) ? x : y;
 		return TEXT(g, "%s(%s, %s)", percent(g, 50) ? "min" : "max", x,
 			    y);
+	}
 	if (percent(g, 5))
 		return TEXT(g, "max(%s, %s, %s)", x, y, value(g, c));
 	return percent(g, 80) ? TEXT(g, "(%s %s %s)", x, ops[below(g, 3)], y)
