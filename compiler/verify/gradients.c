@@ -86,19 +86,34 @@ const attr_value **attrs_in(const trial *t, dtype type)
 	return attrs;
 }
 
+/* Some elements, in one input of four, become 0: products with several zeros
+ * have slopes of their own. */
+static void put_zeros(rng *r, view *v)
+{
+	int64_t n = view_count(v);
+	bool any = rng_percent(r, 25);
+	for (int64_t e = 0; any && e < n; e++)
+		if (rng_percent(r, 40))
+			elem_set_f64(v->type, v->data, e, 0);
+}
+
 static bool fill(run *r)
 {
 	const tensor_type *types = r->types;
 	contents c = { .style = 2 };
+	rng zeros = r->t->v->random; /* as many numbers are drawn as without */
+	rng_next(&zeros);
 	for (int i = 0; i < r->x->nparams; i++) {
 		const view *like = &r->t->values[i];
 		view *v = &r->values[i];
 		*v = new_view(r->t->arena, types[i].type, types[i].ndim,
 			      types[i].dims);
-		if (dtype_is_float(v->type))
+		if (dtype_is_float(v->type)) {
 			fill_random(&r->t->v->random, &c, v);
-		else
+			put_zeros(&zeros, v);
+		} else {
 			*v = copy_view(r->t->arena, like);
+		}
 	}
 	return execute_run(r);
 }
