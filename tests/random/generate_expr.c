@@ -278,6 +278,14 @@ static const char *body_of(generator *g, value_class c, const char *must,
 	return must ? joined(g, must, of, c) : value(g, c);
 }
 
+/* The positions where a condition holds, of which there may be none. */
+static const char *positions(generator *g, value_class c)
+{
+	const char *at = affine(g).text;
+	return TEXT(g, "(if %s then cast(%s, i64) else %s)", condition(g), at,
+		    literal(g, c));
+}
+
 const char *reduction(generator *g, value_class c)
 {
 	static const char *const reducers[] = { "Sum", "Max", "Min", "Prod",
@@ -305,6 +313,9 @@ const char *reduction(generator *g, value_class c)
 	const char *vars = open_vars(g, n, &must, nested ? NULL : &of);
 	if (nested)
 		body = reduction(g, c);
+	if (!body && !where && !must && same_class(c, exact(DT_I64)) &&
+	    percent(g, 25))
+		body = positions(g, c);
 	if (!body)
 		body = where && !must && percent(g, 15)
 			       ? open_value(g, c)
@@ -436,12 +447,22 @@ static const char *choice(generator *g, value_class c)
 			      : TEXT(g, "(if %s then %s else %s)", test, y, x);
 }
 
+/* Times a position, which a gradient has to write of other variables. */
+static const char *positioned(generator *g, const char *x, value_class c)
+{
+	int v = below(g, g->vars.n), w = below(g, g->vars.n);
+	return TEXT(g, "(%s * cast(ravel(%s, %s), %s))", x,
+		    g->vars.at[v].name, g->vars.at[w].name, class_name(g, c));
+}
+
 static const char *arithmetic(generator *g, value_class c)
 {
 	static const char *const ops[] = { "+", "-", "*" };
 	const char *x = value(g, c);
 	if (percent(g, 12))
 		return TEXT(g, "(-%s)", x);
+	if (g->vars.n > 1 && percent(g, 5))
+		return positioned(g, x, c);
 	const char *y = operand(g, c);
 	if (percent(g, 15)) {
 		/* Equal ones share a derivative. */
