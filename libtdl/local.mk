@@ -54,6 +54,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/plan_reasons_text.c \
 	%D%/plan_published.c %D%/plan_published.h \
 	%D%/plan_report.c %D%/plan_report.h \
+	%D%/plan_speed.c %D%/plan_speed.h \
 	%D%/plan_report_text.c \
 	%D%/plan_search.c %D%/plan_search.h \
 	%D%/plan_stages.c %D%/plan_stages.h \

@@ -9,6 +9,7 @@
 #include "compiler/portfolio/pipeline_plan.h"
 #include "libtdl/api.h"
 #include "libtdl/plan_search.h"
+#include "libtdl/plan_speed.h"
 #include "plan/pipeline.h"
 
 const char api_nowhere[] = "the plan";
@@ -83,6 +84,16 @@ static bool has_one_stage(api_call *c, const tdl_plan *p)
 	return !api_has_stages(p);
 }
 
+/* The machine for which a plan was found, unless none was named. */
+static plan_prediction prediction_of(const tdl_plan *p)
+{
+	const plan_result *r = p->found;
+	if (!r || plan_speed_is_default(r->topology))
+		return (plan_prediction){ 0 };
+	return (plan_prediction){ r->machine, r->topology->path, r->seconds,
+				  plan_speed_of(r).batch };
+}
+
 const plan *api_whole_plan(api_call *c, tdl_plan *p)
 {
 	if (!has_one_stage(c, p))
@@ -90,8 +101,10 @@ const plan *api_whole_plan(api_call *c, tdl_plan *p)
 	api_made *m = p->whole ? NULL : made_of(c, p);
 	if (m && !m->whole) {
 		m->of_whole = arena_new();
-		m->whole = lower_completed(m->of_whole, p->found->plan,
-					   codegen_sources, c->job.sink);
+		plan own = *p->found->plan;
+		own.predicted = prediction_of(p);
+		m->whole = lower_completed(m->of_whole, &own, codegen_sources,
+					   c->job.sink);
 	}
 	return m ? m->whole : p->whole;
 }
@@ -134,10 +147,15 @@ static const char *stages_text(api_call *c, const tdl_plan *p,
 {
 	arena *a = c->job.arena;
 	const plan_pipeline *whole = p->stages;
+	plan_pipeline own;
 	if (!whole)
 		whole = lower_completed_pipeline(a, p->found->pipeline->plan,
 						 codegen_sources, c->job.sink);
-	const char *text = whole ? pipeline_text(a, whole, path, n) : NULL;
+	if (whole)
+		own = *whole;
+	if (whole && p->found)
+		own.predicted = prediction_of(p);
+	const char *text = whole ? pipeline_text(a, &own, path, n) : NULL;
 	if (whole && !text)
 		api_fail(c, TDL_MACHINE, "%s: %s", path, strerror(errno));
 	return text;

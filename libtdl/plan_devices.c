@@ -170,6 +170,7 @@ cli_status plan_devices_search(job *d, const plan_request *how,
 	device_search x = { .job = d, .how = how };
 	x.r = ARENA_NEW(d->arena, pipeline_result);
 	*r = (plan_result){ .machine = how->topology->name,
+			    .topology = how->topology,
 			    .machine_memory = how->topology->memory,
 			    .objective = "time",
 			    .pipeline = x.r,

@@ -87,7 +87,9 @@ char *tdl_plan_report(tdl_plan *p)
 static const topology *machine_of(api_call *c, const question *q,
 				  const plan *p)
 {
-	return plan_topology(&c->job, q->name, mesh_workers(&p->mesh));
+	return plan_topology(&c->job,
+			     stages_machine_name(&p->predicted, q->name),
+			     mesh_workers(&p->mesh));
 }
 
 /* A plan of several stages on a machine, which is known or has a name; NULL
@@ -97,7 +99,8 @@ static const stages_view *stages_on(api_call *c, tdl_plan *of,
 {
 	const plan_pipeline *p = api_read_stages(c, of);
 	if (p && !t)
-		t = stages_machine(&c->job, machine,
+		t = stages_machine(&c->job, stages_machine_name(&p->predicted,
+								machine),
 				   pipeline_first(p, p->nstages));
 	return p && t ? stages_view_of(&c->job, p, t, of->path) : NULL;
 }

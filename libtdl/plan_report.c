@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "layout/layout_text.h"
+#include "libtdl/plan_speed.h"
 #include "libtdl/plan_stages.h"
 
 json_t *plan_mesh_json(const mesh *m)
@@ -213,6 +214,7 @@ json_t *plan_report_search(const plan_result *r)
 				      r->computation, "communication",
 				      r->communication));
 	json_object_set_new(j, "predicted_for", json_string(r->machine));
+	plan_speed_json(j, r);
 	json_object_set_new(j, "machine_memory",
 			    r->machine_memory > 0
 				    ? json_integer(r->machine_memory)

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "libtdl/division_text.h"
 #include "libtdl/name_groups.h"
+#include "libtdl/plan_speed.h"
 #include "libtdl/plan_stages.h"
 
 enum { MOST_OPERATORS_SHOWN = 5, ITEM_COLUMN = 17 };
@@ -295,6 +296,8 @@ void plan_report_text(FILE *to, arena *a, const plan_result *r)
 		text = arena_printf(a, "%s; one device alone: %s", text,
 				    units_seconds(r->one_device_seconds).text);
 	print_item(to, "predicted", text);
+	if (*plan_speed_text(a, r))
+		print_item(to, "speed", plan_speed_text(a, r));
 	print_search(to, a, r);
 	print_own_costs(to, a, &r->search->own);
 	print_operators(to, a, r);

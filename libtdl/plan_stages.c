@@ -299,6 +299,7 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 	pipeline_result *best = ARENA_NEW(d->arena, pipeline_result);
 	const graph *g = how->graph;
 	*r = (plan_result){ .machine = how->topology->name,
+			    .topology = how->topology,
 			    .machine_memory = how->topology->memory,
 			    .objective = "time",
 			    .pipeline = best };

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "compiler/portfolio/pipeline_plan.h"
 #include "libtdl/plan_report.h"
+#include "libtdl/plan_speed.h"
 #include "libtdl/plan_stages.h"
 #include "libtdl/stages_view.h"
 
@@ -73,6 +74,7 @@ json_t *plan_stages_json(const plan_result *r)
 	json_object_set_new(j, "machine_memory", r->machine_memory > 0 ?
 		json_integer(r->machine_memory) : json_null());
 	json_object_set_new(j, "micro_batches_tried", plan_tried_json(r));
+	plan_speed_json(j, r);
 	return j;
 }
 
@@ -112,6 +114,8 @@ static void print_figures(FILE *to, arena *a, const plan_result *r)
 	print_item(to, "predicted", arena_printf(
 		a, "%s a run, for '%s'", units_seconds(r->seconds).text,
 		r->machine));
+	if (*plan_speed_text(a, r))
+		print_item(to, "speed", plan_speed_text(a, r));
 }
 
 static void print_stages(FILE *to, arena *a, const pipeline_result *r)

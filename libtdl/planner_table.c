@@ -156,6 +156,7 @@ static void push_pipeline(job *d, planner_table *t, const char *name,
 			 name, { .graph = t->graph, .pipeline = found,
 				 .objective = "time",
 				 .machine = t->machine->name,
+				 .topology = t->machine,
 				 .machine_memory = t->machine->memory,
 				 .seconds = found->seconds }, seconds }));
 }

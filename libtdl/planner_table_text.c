@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "compiler/portfolio/pipeline_plan.h"
 #include "libtdl/plan_report.h"
+#include "libtdl/plan_speed.h"
 #include "libtdl/text_chart.h"
 
 static void print_row(FILE *to, arena *a, const plan_result *r, int64_t bound)
@@ -107,6 +108,27 @@ static void print_bars(FILE *to, arena *a, const planner_table *t)
 	table_print(&b.table, to, 0);
 }
 
+/* The fastest plan beside its program on one device. */
+static void print_fastest(FILE *to, arena *a, const planner_table *t)
+{
+	const plan_result *best = NULL;
+	for (int i = 0; i < t->plans.n; i++) {
+		const plan_result *r = &t->plans.at[i];
+		if (!r->search->error && (!best || r->seconds < best->seconds))
+			best = r;
+	}
+	const char *text = best ? plan_speed_text(a, best) : "";
+	if (*text)
+		fprintf(to, "\n");
+	if (*text)
+		text_wrap(to, arena_printf(
+			a, "Fastest: %s, %s, where one device alone takes %s: "
+			"%s.", best->search->algorithm,
+			units_seconds(best->seconds).text,
+			units_seconds(best->one_device_seconds).text, text),
+			0, 0);
+}
+
 void planner_table_text(FILE *to, arena *a, const planner_table *t)
 {
 	text_wrap(to, arena_printf(
@@ -120,6 +142,7 @@ void planner_table_text(FILE *to, arena *a, const planner_table *t)
 	for (int i = 0; i < t->pipelines.n; i++)
 		print_pipeline(to, a, &t->pipelines.at[i]);
 	print_bars(to, a, t);
+	print_fastest(to, a, t);
 	if (t->bound >= 0)
 		fprintf(to,
 			"\nBy the byte model no plan that cuts every tensor "

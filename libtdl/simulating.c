@@ -16,7 +16,8 @@ static const stages_view *view_of(api_call *c, const question *q)
 {
 	const plan_pipeline *p = api_read_stages(c, q->of);
 	const topology *t = !p ? NULL :
-		stages_machine(&c->job, q->machine,
+		stages_machine(&c->job, stages_machine_name(&p->predicted,
+							    q->machine),
 			       pipeline_first(p, p->nstages));
 	return t ? stages_view_of(&c->job, p, t, q->of->path) : NULL;
 }

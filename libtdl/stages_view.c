@@ -36,6 +36,13 @@ const topology *stages_machine(job *d, const char *name, int64_t k)
 	return NULL;
 }
 
+const char *stages_machine_name(const plan_prediction *p, const char *asked)
+{
+	if (asked)
+		return asked;
+	return p->topology ? p->topology : p->machine;
+}
+
 const stages_view *stages_view_of(job *d, const plan_pipeline *p,
 				  const topology *machine, const char *path)
 {

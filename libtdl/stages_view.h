@@ -23,6 +23,10 @@ typedef struct stages_view {
  * errors were added. */
 const topology *stages_machine(job *d, const char *name, int64_t k);
 
+/* The name, or the file, of the machine to predict times for: the one that is
+ * asked for, else the one that the plan was made for; NULL: the default. */
+const char *stages_machine_name(const plan_prediction *p, const char *asked);
+
 /* Simulates a step; NULL after an error, at `path'. */
 const stages_view *stages_view_of(job *d, const plan_pipeline *p,
 				  const topology *machine, const char *path);

@@ -41,6 +41,7 @@ typedef struct plan_pipeline {
 	/* Names, in the model's order. */
 	int ninputs, noutputs;
 	const char **inputs, **outputs;
+	plan_prediction predicted;
 	int nfixed; /* as of a plan */
 	const char **fixed;
 	int64_t communication_bytes; /* within stages and between them */

@@ -22,6 +22,7 @@ plan_pipeline *pipeline_of_plan(arena *a, const plan *p)
 	*x = (plan_pipeline){
 		.model = p->model,
 		.algorithm = p->algorithm,
+		.predicted = p->predicted,
 		.nstages = 1,
 		.stages = ARENA_COPY(a, p, 1),
 		.ninputs = p->ninputs,
@@ -345,6 +346,7 @@ static void set_header(merger *m)
 	*one = (plan){
 		.model = p->model,
 		.algorithm = p->algorithm,
+		.predicted = p->predicted,
 		.loop = first->loop,
 		.nkernels = first->nkernels,
 		.kernels = first->kernels,

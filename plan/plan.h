@@ -209,6 +209,16 @@ typedef struct plan_stage {
  * for a turn before i has. */
 int *plan_turns_between(arena *tmp, const plan_stage *s);
 
+/* The machine that a plan was made for, where its maker was told one, and what
+ * it expects there. */
+typedef struct plan_prediction {
+	const char *machine; /* its name; NULL: none was told */
+	const char *topology; /* its file, as this process can open it; NULL:
+				 tdlc knows the machine by its name */
+	double seconds; /* of a run */
+	int64_t batch;	/* samples of a run; 0: not known */
+} plan_prediction;
+
 /* Workers run the program in step as far as transfers tie them: a piece is read
  * once its owner has written it, and the place of a transfer's source is
  * written again only when all have read it.
@@ -252,6 +262,7 @@ typedef struct plan {
 	uint64_t digest; /* of the file's bytes, weights of its own included:
 			    those in other files by their checksums; 0 for one
 			    that was not read */
+	plan_prediction predicted;
 	int nfixed;
 	const char **fixed; /* the model's weights that are not states: another
 			       training run cannot have changed them */

@@ -335,6 +335,39 @@ bool read_training(reader *r, plan *p, members *top)
 	       read_no_more(r, &m);
 }
 
+static bool read_seconds(reader *r, members *m, double *v)
+{
+	json_t *j = read_member(r, m, "seconds");
+	*v = json_number_value(j);
+	if (!j)
+		return false;
+	return (json_is_number(j) && *v >= 0 && *v <= 1e30) ||
+	       read_error(r, "'seconds' is not a number of at least 0");
+}
+
+bool read_predicted(reader *r, members *top, plan_prediction *p)
+{
+	json_t *j = read_optional(top, "predicted");
+	members m;
+	if (!j)
+		return true;
+	if (!read_members(r, j, &m) || !read_name(r, &m, "machine",
+						  &p->machine) ||
+	    !read_seconds(r, &m, &p->seconds))
+		return false;
+	if (json_object_get(j, "topology")) {
+		if (!read_text(r, &m, "topology", &p->topology))
+			return false;
+		p->topology = path_join(r->arena,
+					path_folder(r->arena, r->path),
+					p->topology);
+	}
+	if (json_object_get(j, "batch") &&
+	    !read_int(r, &m, "batch", 1, INT64_MAX, &p->batch))
+		return false;
+	return read_no_more(r, &m);
+}
+
 bool read_names(reader *r, members *m, const char *key, const char ***names,
 		int *n)
 {
@@ -412,6 +445,7 @@ bool read_plan(reader *r, plan *p, json_t *top)
 	       read_training(r, p, &m) && read_loop(r, p, &m) &&
 	       read_names(r, &m, "fixed", &p->fixed, &p->nfixed) &&
 	       read_copies(r, p, &m) &&
+	       read_predicted(r, &m, &p->predicted) &&
 	       read_own_tables(r, p, &m) && read_no_more(r, &m) &&
 	       read_outputs(r, p);
 }

@@ -95,6 +95,9 @@ bool read_constant(reader *r, json_t *j, plan_tensor *t);
  * every read inside its input. */
 bool read_kernel(reader *r, json_t *j, plan_kernel *k);
 
+/* The member "predicted", if there is one. */
+bool read_predicted(reader *r, members *top, plan_prediction *p);
+
 /* A plan of a version that has no stages. */
 bool read_plan(reader *r, plan *p, json_t *top);
 

@@ -228,6 +228,7 @@ static bool read_pipeline(reader *r, plan_pipeline *p, json_t *top)
 	       read_names(r, &m, "inputs", &p->inputs, &p->ninputs) &&
 	       read_names(r, &m, "outputs", &p->outputs, &p->noutputs) &&
 	       read_names(r, &m, "fixed", &p->fixed, &p->nfixed) &&
+	       read_predicted(r, &m, &p->predicted) &&
 	       read_stages(r, &m, p) && read_channels(r, &m, p) &&
 	       read_all_tables(r, &m, p) && read_no_more(r, &m);
 }

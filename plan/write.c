@@ -290,6 +290,21 @@ static json_t *of_loop(const plan_loop *o)
 	return j;
 }
 
+void write_predicted(writer *w, const plan_prediction *p)
+{
+	if (!p->machine)
+		return;
+	json_t *j = json_pack("{s:o,s:f}", "machine",
+			      json_of_text(p->machine), "seconds", p->seconds);
+	if (p->topology)
+		json_object_set_new(j, "topology", json_of_text(path_seen_from(
+			w->tmp, w->folder, p->topology)));
+	if (p->batch > 0)
+		json_object_set_new(j, "batch",
+				    json_integer((json_int_t)p->batch));
+	write_member(w, "predicted", j);
+}
+
 static void put_plan(writer *w, const void *of)
 {
 	const plan *p = of;
@@ -307,6 +322,7 @@ static void put_plan(writer *w, const void *of)
 	write_member(w, "outputs", write_ints(p->outputs, p->noutputs));
 	if (p->training)
 		write_member(w, "training", write_training(p));
+	write_predicted(w, &p->predicted);
 	if (p->loop.turns > 0)
 		write_member(w, "micro_batches", of_loop(&p->loop));
 	if (p->nfixed > 0)

@@ -17,6 +17,8 @@ typedef struct writer {
 json_t *json_of_kernel(const plan_kernel *k);
 json_t *write_ints(const int *v, int n);
 json_t *write_texts(const char *const *v, int n);
+/* The member of a prediction, if there is one. */
+void write_predicted(writer *w, const plan_prediction *p);
 json_t *write_training(const plan *p);
 
 /* The beginning of the file's object. */

@@ -90,6 +90,7 @@ static void put_pipeline(writer *w, const void *of)
 	write_member(w, "outputs", write_texts(p->outputs, p->noutputs));
 	if (p->nfixed > 0)
 		write_member(w, "fixed", write_texts(p->fixed, p->nfixed));
+	write_predicted(w, &p->predicted);
 	write_member(w, "schedule", of_schedule(p));
 	write_rows(w, "stages", p->nstages, of_stage, p);
 	write_rows(w, "channels", p->nchannels, of_channel, p);

@@ -170,6 +170,74 @@ def check_made_up(r, path):
                           8 * whole))
 
 
+# ---- plans that say their machine -------------------------------------------
+
+MLP = [programs.MODELS + "/mlp.tdl", "-D", "width=32", "-D", "depth=2", "-D",
+       "batch=16"]
+
+
+def check_plan_says(r, folder):
+    """A plan for a machine of a file, which is moved with it; with stages, and
+    without."""
+    a, b = os.path.join(folder, "a"), os.path.join(folder, "b")
+    os.mkdir(a)
+    with open(os.path.join(a, "m.json"), "w", encoding="utf-8") as f:
+        json.dump(machine(r), f)
+    stages = ["--stages", "2", "--micro-batches", "4", "--train"]
+    for name, how in (("one", ["--train"]), ("two", stages)):
+        said = programs.call(TDLC, "plan", *MLP, "-k", "2", *how, "-o",
+                             os.path.join(a, name), "--topology",
+                             os.path.join(a, "m.json"))
+        near(f"{name}: samples", said["samples_per_second"],
+             16 / said["predicted_seconds"])
+        if name == "one":
+            near("speed-up", said["speedup"],
+                 said["predicted_seconds_one_device"] /
+                 said["predicted_seconds"])
+            near("efficiency", said["parallel_efficiency"],
+                 said["speedup"] / 2)
+        os.rename(a, b)
+        path = os.path.join(b, name)
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        found = json.loads(text)["predicted"]
+        expect(f"{name}: {found}", found["machine"] == "made up" and
+               found["topology"] == "m.json" and found["batch"] == 16)
+        near(name, found["seconds"], said["predicted_seconds"])
+        again = programs.call(TDLC, "simulate", path)
+        near(f"{name}, simulated", again["predicted_seconds"],
+             said["predicted_seconds"])
+        other = programs.call(TDLC, "simulate", path, "--topology", "cpu")
+        expect(f"{name}: {other['predicted_for']}",
+               other["predicted_for"] == "cpu")
+        run = programs.call(TDLRUN, path)
+        near(f"{name}, run", run["predicted_seconds_per_step"],
+             found["seconds"])
+        near(f"{name}, samples of the run", run["samples_per_second"],
+             16 / run["seconds_per_step"])
+        expect(f"{name}: text", "predicted" in programs.run(TDLRUN, path))
+        check_wrong_predictions(text, path)
+        os.rename(b, a)
+
+
+def check_wrong_predictions(text, path):
+    for wrong in ('7', '{}', '{"machine":"m"}', '{"machine":7,"seconds":1}',
+                  '{"machine":"m","seconds":"x"}',
+                  '{"machine":"m","seconds":-1}',
+                  '{"machine":"m","seconds":1,"batch":0}',
+                  '{"machine":"m","seconds":1,"topology":1}',
+                  '{"machine":"m","seconds":1,"more":1}'):
+        lines = text.split("\n")
+        at = next(i for i, x in enumerate(lines)
+                  if x.startswith('"predicted":'))
+        lines[at] = f'"predicted":{wrong},'
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("\n".join(lines))
+        done = subprocess.run([TDLRUN, path], capture_output=True, text=True)
+        expect(f"{wrong}: {done.returncode} {done.stderr}",
+               done.returncode == 1 and "[plan-invalid]" in done.stderr)
+
+
 # ---- damage ------------------------------------------------------------------
 
 def places(j, path=""):
@@ -259,4 +327,9 @@ def check(seed, folder):
     check_damage(r, folder)
 
 
-programs.over_seeds(check, 3, check_this)
+def prepare(folder):
+    check_this(folder)
+    check_plan_says(random.Random(7), folder)
+
+
+programs.over_seeds(check, 3, prepare)

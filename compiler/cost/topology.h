@@ -36,6 +36,7 @@ enum { TOPOLOGY_MAX_KINDS = 64 };
 
 typedef struct topology {
 	const char *name, *device;
+	const char *path; /* of its file; NULL for a preset */
 	int64_t memory;	  /* bytes of a device; 0 if that is not known */
 	double bandwidth; /* bytes/s between its memory and its cores */
 	double launch;	  /* seconds that the shortest kernel takes */

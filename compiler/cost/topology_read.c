@@ -463,6 +463,7 @@ static const topology *read_file(arena *a, diag_sink *s, const char *path)
 			wrong(&r, arena_printf(a, "line %d, column %d: %s",
 					       e.line, e.column, e.text));
 	json_decref(j);
+	t->path = arena_strdup(a, path);
 	return good ? t : NULL;
 }
 

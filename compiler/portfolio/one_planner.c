@@ -88,6 +88,7 @@ bool plan_lowered(const plan_request *how, const search_result *s,
 	*r = (plan_result){ .graph = whole,
 			    .search = s,
 			    .machine = t->name,
+			    .topology = t,
 			    .machine_memory = t->memory,
 			    .objective = "bytes",
 			    .proven = !g->turns && s->lower_bound == s->total };

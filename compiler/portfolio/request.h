@@ -92,7 +92,8 @@ typedef struct plan_result {
 	double seconds;		  /* predicted, of one run, .. */
 	double computation, communication; /* .. and of its instructions, see
 					      lower_times */
-	const char *machine;	  /* for which this is predicted */
+	const char *machine;	  /* for which this is predicted: the name .. */
+	const topology *topology; /* .. of this */
 	int64_t machine_memory;	  /* of a device of it; 0: not known */
 	const char *objective;	  /* of the search: bytes, time, memory */
 	bool proven; /* that no plan is better by it: docs/json.md */

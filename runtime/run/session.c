@@ -226,6 +226,20 @@ static json_t *stages_json(const figures *r, const plan_pipeline *p)
 	return list;
 }
 
+/* null where the plan says nothing. */
+static void add_prediction(json_t *j, const figures *r,
+			   const plan_prediction *p)
+{
+	bool known = p->machine && r->seconds_per_step > 0;
+	json_object_set_new(j, "predicted_for", p->machine ?
+			    json_string(p->machine) : json_null());
+	json_object_set_new(j, "predicted_seconds_per_step", p->machine ?
+			    json_number(p->seconds) : json_null());
+	json_object_set_new(j, "samples_per_second", known && p->batch > 0 ?
+			    json_number((double)p->batch /
+					r->seconds_per_step) : json_null());
+}
+
 json_t *figures_json(const figures *r, const plan_pipeline *p)
 {
 	int most = largest_stage(p);
@@ -239,6 +253,7 @@ json_t *figures_json(const figures *r, const plan_pipeline *p)
 		(json_int_t)p->stages[most].arena_bytes);
 	if (!pipeline_is_plan(p))
 		json_object_set_new(j, "stages", stages_json(r, p));
+	add_prediction(j, r, &p->predicted);
 	return j;
 }
 
@@ -261,8 +276,23 @@ static void print_figure(const char *what, int64_t measured, int64_t planned,
 		       measured, planned);
 }
 
+/* The predicted time beside the measured one. */
+static void print_prediction(const figures *r, const plan_prediction *p)
+{
+	double ratio = r->seconds_per_step / p->seconds;
+	if (!p->machine || !isfinite(ratio) || ratio <= 0)
+		return;
+	printf("  %-14s %s a step, for '%s'; measured is %.3g times that\n",
+	       "predicted", units_seconds(p->seconds).text, p->machine, ratio);
+	if (p->batch > 0)
+		printf("  %-14s %s samples per second\n", "speed",
+		       units_scaled((double)p->batch / r->seconds_per_step,
+				    "").text);
+}
+
 void figures_print(const figures *r, const plan_pipeline *p)
 {
+	print_prediction(r, &p->predicted);
 	print_figure("communication", r->received, p->communication_bytes,
 		     "a step");
 	for (int i = 0; i < p->nstages; i++) {
