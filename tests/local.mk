@@ -184,4 +184,10 @@ check-valgrind: all
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(valgrind_tests)' \
 		GOLDEN_SAMPLE='$(SAMPLE)' \
 		tested_tdlc='$(abs_srcdir)/%D%/valgrind.sh'
-.PHONY: check-valgrind fuzz
+
+# Known faults, planted in a copy of the sources one after the other: whether the
+# random agreement tests find them.  PLANTED names some.
+check-planted:
+	$(AM_TESTS_ENVIRONMENT) srcdir='$(srcdir)' \
+		$(SHELL) $(srcdir)/%D%/random/planted.sh $(PLANTED)
+.PHONY: check-planted check-valgrind fuzz

@@ -47,3 +47,4 @@ EXTRA_DIST += \
 	%D%/known/zero_of_none.tdl \
 	%D%/known/zero_product_of_none.tdl \
 	%D%/known/zero_product_of_reduction.tdl
+EXTRA_DIST += %D%/planted.sh %D%/planted
