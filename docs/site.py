@@ -14,8 +14,10 @@ import sys
 import tempfile
 
 TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+TOUR = [f"examples/tour/{name}.md" for name in
+        ("operator", "pytorch", "plan", "threads", "mpi", "training")]
 PAGES = ["README.md", "CONTRIBUTING.md", "examples/README.md",
-         "examples/models/README.md"]
+         "examples/models/README.md", *TOUR]
 MADE = ["docs/grammar.md", "docs/library.md"]
 # A block's file, behind its language, which MkDocs would not take for a block.
 NAMED_BLOCK = re.compile(r"^```(\w+) (\S+)[^\n]*$", re.M)
@@ -74,7 +76,8 @@ def title(folder, page):
 def menu(folder):
     """The sections of docs/README.md with the pages of their tables."""
     sections = [{"Start": ["README.md", "docs/README.md",
-                           "examples/README.md", "examples/models/README.md"]}]
+                           "examples/README.md", "examples/models/README.md"]},
+                {"Tour": TOUR}]
     for part in read(os.path.join(folder, "docs/README.md")).split("\n## ")[1:]:
         pages = re.findall(r"^\| \[[^]]*\]\(([^)#]+\.md)\)", part, re.M)
         pages = [os.path.normpath(os.path.join("docs", p)) for p in pages]

@@ -22,6 +22,14 @@ dist_models_DATA = \
 	%D%/models/vgg19.tdl \
 	%D%/models/vit.tdl \
 	%D%/models/wresnet.tdl
+tourdir = $(examplesdir)/tour
+dist_tour_DATA = \
+	%D%/tour/mpi.md \
+	%D%/tour/operator.md \
+	%D%/tour/plan.md \
+	%D%/tour/pytorch.md \
+	%D%/tour/threads.md \
+	%D%/tour/training.md
 embeddir = $(examplesdir)/embed
 dist_embed_DATA = %D%/embed/embed.c
 buildsdir = $(examplesdir)/builds

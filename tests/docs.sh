@@ -18,7 +18,18 @@ nchecked=0
 
 tdlc() { "$TDLC" "$@"; }
 tdlrun() { "$TDLRUN" "$@"; }
-python() { "$PYTHON" "$@"; }
+python() {
+	PYTHONPATH=$(dirname "$TDLC")/python "$PYTHON" "$@"
+}
+
+# As in tests/mpi.sh.
+mpirun() {
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+	OMPI_MCA_btl_base_warn_component_unused=0 \
+	ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" \
+	PATH=$(dirname "$TDLRUN"):$PATH \
+	timeout 120 mpirun --oversubscribe "$@"
+}
 
 # Writes the blocks of a document: NNN.LANGUAGE, or NNN.LANGUAGE.file with a
 # first line that is its name.
@@ -79,8 +90,19 @@ renewed() {
 # Whether a block asks for more than there is: a document is left there.
 lacks_python() {
 	grep -q '^\$ python' "$1" || return 1
-	"${PYTHON:-python3}" -c 'import onnx, numpy' 2>/dev/null && return 1
-	echo "$doc: without Python's onnx its later commands are not run"
+	modules=onnx,numpy
+	! grep -q '^import torch' "$doc" || modules=$modules,onnxscript,torch
+	! grep -q '^import tdl' "$doc" || modules=$modules,tdl
+	[ "${SANITIZE-}" = yes ] && [ "$modules" != "${modules%tdl}" ] ||
+		! python -c "import $modules" 2>/dev/null || return 1
+	echo "$doc: without Python's $modules its later commands are not run"
+}
+
+lacks_mpi() {
+	grep -q '^\$ mpirun' "$1" || return 1
+	"$TDLRUN" --comm mpi none 2>&1 | grep -q 'not built in' ||
+		! env mpirun --version >/dev/null 2>&1 || return 1
+	echo "$doc: without Open MPI its later commands are not run"
 }
 
 # check_block FILE: FILE is a block in $parts; the folder is the document's.
@@ -95,7 +117,7 @@ check_block() {
 			fail "$doc: block ${1%.*}" ;;
 	*.console)
 		[ "$runs" ] || return 0
-		! lacks_python "$parts/$1" || {
+		! lacks_python "$parts/$1" && ! lacks_mpi "$parts/$1" || {
 			runs=
 			return 0
 		}
@@ -145,7 +167,8 @@ check_document() {
 
 [ $# -gt 0 ] || {
 	all=yes
-	set -- "$srcdir"/docs/*.md "$srcdir"/README.md "$srcdir"/CONTRIBUTING.md
+	set -- "$srcdir"/docs/*.md "$srcdir"/README.md \
+		"$srcdir"/CONTRIBUTING.md "$srcdir"/examples/tour/*.md
 }
 for document; do
 	check_document "$document"
