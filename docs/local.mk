@@ -1,4 +1,6 @@
 dist_doc_DATA = \
+	LICENSE \
+	NOTICE \
 	%D%/README.md \
 	%D%/adding-an-operator.md \
 	%D%/auto.md \
@@ -35,7 +37,7 @@ dist_doc_DATA = \
 # here.
 if TDLC
 nodist_doc_DATA = %D%/grammar.md
-if !CROSS
+if RUNS_TDLC
 nodist_doc_DATA += %D%/library.md %D%/library.html
 endif
 CLEANFILES += $(nodist_doc_DATA)
@@ -44,7 +46,7 @@ CLEANFILES += $(nodist_doc_DATA)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(AWK) -f $(srcdir)/dsl/grammar.awk \
 		$(srcdir)/dsl/scan.l $(srcdir)/dsl/gram.y >$@-t && mv $@-t $@
 to_reference = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
-	./tdlc doc --opdefs=$(srcdir)/opdefs -o $@
+	$(TDLC_FOR_BUILD) doc --opdefs=$(srcdir)/opdefs -o $@
 %D%/library.md: tdlc$(EXEEXT) $(dist_opdefs_DATA) $(dist_opdefs_onnx_DATA)
 	$(to_reference)
 %D%/library.html: tdlc$(EXEEXT) $(dist_opdefs_DATA) $(dist_opdefs_onnx_DATA)

@@ -94,14 +94,14 @@ EXTRA_DIST += %D%/calibration/kernels.tdl %D%/calibration/links.tdl \
 	%D%/calibration/links.pins
 calibrationdir = $(pkgdatadir)/calibration
 if TDLC
-if !CROSS
+if RUNS_TDLC
 nodist_calibration_DATA = %D%/calibration/kernels.plan \
 	%D%/calibration/links.plan
 endif
 endif
 CLEANFILES += %D%/calibration/kernels.plan %D%/calibration/links.plan
 to_plan = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
-	./tdlc plan --opdefs=$(srcdir)/opdefs --no-fuse -o $@-t
+	$(TDLC_FOR_BUILD) plan --opdefs=$(srcdir)/opdefs --no-fuse -o $@-t
 %D%/calibration/kernels.plan: %D%/calibration/kernels.tdl | tdlc$(EXEEXT)
 	$(to_plan) -k 1 $(srcdir)/%D%/calibration/kernels.tdl >/dev/null && \
 		mv $@-t $@

@@ -37,6 +37,8 @@ docs=$inst/share/doc/tdlc
 for doc in language adding-an-operator grammar library; do
 	[ -s "$docs/$doc.md" ] || fail "no $doc.md"
 done
+cmp -s "${srcdir:-.}/LICENSE" "$docs/LICENSE" || fail 'no license'
+[ -s "$docs/examples/tour/operator.md" ] || fail 'no tour'
 grep -q '^definition = "op" ' "$docs/grammar.md" || fail 'grammar.md'
 grep -q '^### matmul$' "$docs/library.md" || fail 'library.md'
 grep -q '<h3 id="matmul">' "$docs/library.html" || fail 'library.html'

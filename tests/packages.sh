@@ -34,6 +34,8 @@ for list in "$debian"/*.install; do
 		cat "$tmp/some" >>"$tmp/packed"
 	done <"$list"
 done
+# Debian has licenses and notices in places of its own: debian/rules.
+rm "$tmp/root/usr/share/doc/tdlc/LICENSE" "$tmp/root/usr/share/doc/tdlc/NOTICE"
 (cd "$tmp/root" && find . ! -type d) | sed 's|^\./||' | sort >"$tmp/installed"
 sort "$tmp/packed" | uniq -d | sed 's/$/ is in two packages/' >"$tmp/wrong"
 sort -u "$tmp/packed" | comm -13 - "$tmp/installed" |
