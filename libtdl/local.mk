@@ -22,6 +22,8 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/graph_text.c \
 	%D%/job.c %D%/job.h \
 	%D%/name_groups.c %D%/name_groups.h \
+	%D%/onnx_layouts.c %D%/onnx_layouts.h \
+	%D%/onnx_pins.c \
 	%D%/onnx_uses.c %D%/onnx_uses.h \
 	%D%/operators.c %D%/operators.h \
 	%D%/placement.c %D%/placement.h \

@@ -11,6 +11,7 @@
 #include "libtdl/plan_reasons.h"
 #include "libtdl/plan_report.h"
 #include "libtdl/plan_view.h"
+#include "libtdl/onnx_layouts.h"
 #include "libtdl/plan_formats.h"
 #include "libtdl/report.h"
 #include "libtdl/report_beside.h"
@@ -390,6 +391,22 @@ tdl_status tdl_plan_export(tdl_plan *p, const char *format, const char *folder)
 {
 	question q = { .of = p, .name = format, .folder = folder };
 	return api_run(p->context, export_plan, &q);
+}
+
+/* folder: the file that is written. */
+static void annotate(api_call *c, void *arg)
+{
+	question *q = arg;
+	const plan *p = api_whole_plan(c, q->of);
+	if (p)
+		api_status(c, onnx_layouts_write(&c->job, p, q->name,
+						 q->folder));
+}
+
+tdl_status tdl_plan_annotate(tdl_plan *p, const char *model, const char *path)
+{
+	question q = { .of = p, .name = model, .folder = path };
+	return api_run(p->context, annotate, &q);
 }
 
 const api_function api_of_questions[] = {

@@ -35,11 +35,6 @@ static bool are_algorithms(job *d, const cli_words *names, bool stages)
 
 bool planner_options_agree(job *d, planner_request *r)
 {
-	if (r->score && !pins_are_given(&r->pins)) {
-		cli_usage(&d->program, "%s is missing",
-			  job_option_of(d, "pins", "FILE"));
-		return false;
-	}
 	bool stages = r->micro_batches > 0;
 	return are_algorithms(d, &r->algorithms, stages) &&
 	       are_algorithms(d, &r->with, false) &&

@@ -4,6 +4,7 @@
 #include "compiler/graph/canonical.h"
 #include "libtdl/api.h"
 #include "libtdl/plan_frontier.h"
+#include "libtdl/onnx_layouts.h"
 #include "libtdl/planner_table.h"
 
 typedef struct planning {
@@ -66,6 +67,29 @@ char *tdl_model_frontier(tdl_model *m, const tdl_option *options)
 	return api_ask(m->context, find_frontier, &p, &p.answer);
 }
 
+/* A model with annotations is scored by these, where no pins are given.  False
+ * after a message or with errors added. */
+static bool find_pins(api_call *c, const planning *p, const graph *g,
+		      planner_request *r)
+{
+	mesh m;
+	const topology *t = !r->score || pins_are_given(&r->pins) ? NULL :
+		plan_topology(&c->job, r->topology, r->devices);
+	if (!r->score || pins_are_given(&r->pins))
+		return true;
+	if (!t)
+		return false;
+	topology_mesh(t, (int)r->devices, &m);
+	if (!onnx_layouts_pins(&c->job, p->of->path, g, &m, &r->pins.pins))
+		return false;
+	if (pins_are_given(&r->pins))
+		return true;
+	cli_usage(&c->job.program, "%s is missing",
+		  job_option_of(&c->job, "pins", "FILE"));
+	api_status(c, CLI_USAGE);
+	return false;
+}
+
 static void find_table(api_call *c, void *arg)
 {
 	planning *p = arg;
@@ -88,7 +112,8 @@ static void find_table(api_call *c, void *arg)
 	r.threads = api_threads(c);
 	text_stream s;
 	const graph *g = graph_canonical(c->job.arena, p->of->graph);
-	if (!planner_table_of(&c->job, g, &r, &t))
+	if (!find_pins(c, p, g, &r) ||
+	    !planner_table_of(&c->job, g, &r, &t))
 		return;
 	if (api_as_text(c)) {
 		planner_table_text(text_stream_open(&s), c->job.arena, &t);

@@ -7,11 +7,14 @@
 
 cli_status command_export(page *p, int argc, char **argv)
 {
-	const char *format = NULL;
+	const char *format = NULL, *model = NULL;
 	const cli_option options[] = {
 		{ CLI_TEXT, 0, "to", "FORMAT",
-		  "the format: jax, a module of Python; cuda, a folder with a "
-		  "program", &format },
+		  "the format: jax, a module of Python; onnx, the model with "
+		  "the plan's layouts; cuda, a folder with a program",
+		  &format },
+		{ CLI_TEXT, 0, "model", "MODEL",
+		  "the model that the plan was made of, for onnx", &model },
 		{ CLI_TEXT, 'o', "output", "FILE", "write to FILE",
 		  &p->output },
 		PAGE_OPTIONS(p),
@@ -28,10 +31,16 @@ cli_status command_export(page *p, int argc, char **argv)
 				 "both needed");
 	if (page_to_stdout(p))
 		return cli_usage(&p->program, "an export goes to a file");
+	if (!model != (strcmp(format, "onnx") != 0))
+		return cli_usage(&p->program, "--model goes with --to onnx, "
+				 "which needs it");
 	tdl_plan *plan = tdl_plan_load(p->context, argv[first]);
-	if (!page_failed(p)) {
+	if (page_failed(p))
+		return p->status;
+	if (model)
+		tdl_plan_annotate(plan, model, p->output);
+	else
 		tdl_plan_export(plan, format, p->output);
-		page_failed(p);
-	}
+	page_failed(p);
 	return p->status;
 }

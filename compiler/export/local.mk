@@ -13,6 +13,7 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/index_maps.c %D%/index_maps.h \
 	%D%/index_maps_symbolic.c \
 	%D%/nnscaler.c \
+	%D%/onnx_annotate.c %D%/onnx_annotate.h \
 	%D%/factors.c %D%/factors.h \
 	%D%/program.c %D%/program.h \
 	%D%/program_plan.c \

@@ -240,7 +240,7 @@ static bool is_ignored(const ProtobufCFieldDescriptor *d)
 {
 	static const char *const names[] = {
 		"doc_string", "metadata_props", "quantization_annotation",
-		"training_info", "configuration", "device_configurations",
+		"training_info",
 		"producer_name", "producer_version", "domain_version",
 	};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

@@ -386,6 +386,11 @@ TDL_API char *tdl_plan_explain(tdl_plan *p, const char *tensor,
 TDL_API tdl_status tdl_plan_export(tdl_plan *p, const char *format,
 				   const char *path);
 
+/* Writes the ONNX model of which a plan was made to a file, with the plan's
+ * layouts as its multi-device annotations: `tdlc export --to onnx'. */
+TDL_API tdl_status tdl_plan_annotate(tdl_plan *p, const char *model,
+				     const char *path);
+
 /* ---- placements -------------------------------------------------------- */
 
 /* Places whole operators on devices, or divides layers into stages: of a cost

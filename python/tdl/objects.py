@@ -153,6 +153,11 @@ class Plan:
         self.context._check(lib.tdl_plan_export(
             self._at, to.encode(), os.fspath(path).encode()))
 
+    def annotate(self, model, path):
+        """Writes the ONNX model that it was made of, with its layouts."""
+        self.context._check(lib.tdl_plan_annotate(
+            self._at, os.fspath(model).encode(), os.fspath(path).encode()))
+
     def run(self, **options):
         """A Run on threads of this process; kernels="interpreter" needs no C
         compiler."""

@@ -396,6 +396,11 @@ static bool plan_export(library_world *w)
 	       TDL_OK;
 }
 
+static bool plan_annotate(library_world *w)
+{
+	return tdl_plan_annotate(w->plan, "/dev/null", "/none") == TDL_INPUT;
+}
+
 /* ---- runs ---------------------------------------------------------------- */
 
 static bool run_open(library_world *w)
@@ -493,6 +498,7 @@ const library_call library_calls[] = {
 	{ "tdl_plan_cuts", plan_of_stages },
 	{ "tdl_plan_diff", plan_diff },
 	{ "tdl_plan_explain", plan_explain },
+	{ "tdl_plan_annotate", plan_annotate },
 	{ "tdl_plan_export", plan_export },
 	{ "tdl_placement_search", placement_whole },
 	{ "tdl_placement_search", placement_stages },

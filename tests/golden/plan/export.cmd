@@ -18,4 +18,9 @@ for to in jax shardy fax; do
 	tdlc export "$tmp/p.plan" --to $to -o "none.out"
 	echo "-> $?"
 done
+printf '\010\010\072\000' >"$tmp/empty.onnx"
+tdlc export "$tmp/p.plan" --to onnx --model "$tmp/empty.onnx" -o "$tmp/none.onnx"
+echo "-> $?"
+tdlc export "$tmp/p.plan" --to onnx -o "$tmp/none.onnx"
+tdlc export "$tmp/p.plan" --to jax --model "$tmp/empty.onnx" -o "$tmp/none.onnx"
 ls "$tmp" | grep none
