@@ -9,6 +9,7 @@
 #include "base/intern.h"
 #include "base/memory.h"
 #include "compiler/onnx/onnx_file.h"
+#include "compiler/portfolio/pins.h"
 
 typedef struct reading {
 	job *d;
@@ -164,18 +165,6 @@ static bool cuts_of(const reading *r, const division *x, cuts *c)
 	return true;
 }
 
-/* A name as a pattern that has it, in a line of pins. */
-static const char *pattern_of(arena *a, const char *name)
-{
-	const char *s = "";
-	for (; *name; name++)
-		s = strchr("*?[\\", *name) ?
-			arena_printf(a, "%s\\%c", s, *name) :
-			arena_printf(a, "%s%c", s,
-				     strchr("#\n\r\t ", *name) ? '?' : *name);
-	return s;
-}
-
 static bool pin(const reading *r, const tensor *t,
 		const Onnx__ShardingSpecProto *s)
 {
@@ -188,7 +177,7 @@ static bool pin(const reading *r, const tensor *t,
 	if (!cuts_of(r, &x, &c))
 		return refuse(r, t->name, "is none of the cuts of a mesh of "
 			      "these devices");
-	const char *line = arena_printf(a, "%s=", pattern_of(a, t->name));
+	const char *line = arena_printf(a, "%s=", pins_pattern(a, t->name));
 	for (int i = 0; i < r->mesh->naxes; i++)
 		line = c.dim[i] == CUT_NONE ?
 			arena_printf(a, "%s%sreplicated", line, i ? "," : "") :

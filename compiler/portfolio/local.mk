@@ -11,6 +11,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/pipeline_layers.c %D%/pipeline_layers.h \
 	%D%/pipeline_plan.c %D%/pipeline_plan.h \
 	%D%/pins.c %D%/pins.h \
+	%D%/tensor_parallel.c %D%/tensor_parallel.h \
 	%D%/pipeline_program.c %D%/pipeline_program.h \
 	%D%/pipeline_reasons.c %D%/pipeline_reasons.h \
 	%D%/pipeline_search.c %D%/pipeline_search.h \

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/spelling.h"
 #include "compiler/planners/partial_assignment.h"
+#include "compiler/portfolio/tensor_parallel.h"
 
 enum { MOST_TEXT = 16 << 20 }; /* bytes of a file */
 
@@ -224,6 +225,17 @@ static bool agree(const reading *r, const pin_texts *o)
 	return false;
 }
 
+const char *pins_pattern(arena *a, const char *name)
+{
+	const char *s = "";
+	for (; *name; name++)
+		s = strchr("*?[\\", *name) ?
+			arena_printf(a, "%s\\%c", s, *name) :
+			arena_printf(a, "%s%c", s,
+				     strchr("#\n\r\t ", *name) ? '?' : *name);
+	return s;
+}
+
 const partial_assignment *pins_resolve(arena *a, diag_sink *sink,
 				       const pin_texts *o, const graph *g,
 				       const mesh *m)
@@ -238,6 +250,11 @@ const partial_assignment *pins_resolve(arena *a, diag_sink *sink,
 		size_t len;
 		const char *text = file_read(a, sink, o->file,
 					     MOST_TEXT, &len);
+		if (text && path_ends_in(o->file, ".json")) {
+			text = tensor_parallel_pins(a, sink, o->file, text,
+						    len, g);
+			len = text ? strlen(text) : 0;
+		}
 		ok = text && apply_all(&r, o->file, text, len);
 	}
 	for (int i = 0; i < o->pins.n; i++)

@@ -7,7 +7,8 @@
  * there is a word for each axis of the mesh, or one for all: `cut D' or
  * `replicated' for tensors, `by V' or `whole' for operators.  The last
  * pin that matches a name counts.  A file has a pin on each line; # begins a
- * comment. */
+ * comment.  A file of JSON is a plan of tensor parallelism
+ * (compiler/portfolio/tensor_parallel.h). */
 #ifndef TDL_COMPILER_PORTFOLIO_PINS_H
 #define TDL_COMPILER_PORTFOLIO_PINS_H
 
@@ -24,6 +25,9 @@ static inline bool pins_are_given(const pin_texts *o)
 {
 	return o->file || o->pins.n > 0;
 }
+
+/* A name as a pattern that fits it. */
+const char *pins_pattern(arena *a, const char *name);
 
 /* The partial assignment of g that the pins make on a mesh; those of the file
  * are applied first.  NULL when errors were added. */
