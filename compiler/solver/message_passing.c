@@ -366,6 +366,19 @@ void messages_keep_best(messages *r)
 	memcpy(r->best, r->value, (size_t)r->n * sizeof(*r->best));
 }
 
+/* Whether the last pass in this direction has made another assignment, which
+ * polish() has changed already as far as it can. */
+static bool is_new(messages *r, bool forward)
+{
+	size_t nbytes = (size_t)r->n * sizeof(*r->value);
+	int **had = &r->chosen[forward];
+	bool same = *had && !memcmp(*had, r->value, nbytes);
+	if (!*had)
+		*had = ARENA_ARRAY(r->tmp, int, r->n);
+	memcpy(*had, r->value, nbytes);
+	return !same;
+}
+
 /* All variables in their order, or backward. */
 static bool pass(messages *r, bool forward)
 {
@@ -375,7 +388,8 @@ static bool pass(messages *r, bool forward)
 			return false;
 	if (r->chooses)
 		messages_keep_best(r);
-	if (r->chooses && r->bound < r->limit && polish(r))
+	if (r->chooses && r->bound < r->limit && is_new(r, forward) &&
+	    polish(r))
 		messages_keep_best(r);
 	return r->bound < r->limit;
 }

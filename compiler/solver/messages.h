@@ -63,6 +63,7 @@ typedef struct messages {
 	int64_t live; /* values left, in all */
 	bool holds_back; /* see visit() */
 	bool chooses;	 /* passes choose an assignment, all but the first */
+	int *chosen[2];	 /* by the last pass backward, and forward; NULL */
 	double spread;	 /* by how much values cost more than the best one of
 			    their variable, on average, summed over variables */
 } messages;
