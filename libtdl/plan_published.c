@@ -228,7 +228,7 @@ static bool measure(const chooser *x, measured *m)
 	const pipeline_way one = { 1, 1, "tofu", { 0 } };
 	const pipeline_way two = { 2, 1, "megatron", { 0 } };
 	const plan_request *how = x->how;
-	bool refused;
+	const char *refused;
 	m->layers = pipeline_layers_new(x->tmp, how->graph, how->topology);
 	m->costs = pipeline_costs_new(how->arena, m->layers);
 	m->divides = false;

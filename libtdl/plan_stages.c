@@ -183,34 +183,56 @@ static void take(stages_search *x, const graph *g, const pipeline_result *r,
 			 ((plan_try){ g->turns->turns, r->seconds,
 				      r->plan->communication_bytes,
 				      r->peak_bytes }));
-	if (x->best && !pipeline_is_better(x->how, r, best))
+	if (x->best && pipeline_is_better(x->how, best, r))
 		return;
 	*best = *r;
 	x->best = g;
 }
 
-/* All divisors of the batch.  False when errors were added. */
+/* Tries a number of micro-batches, to be faster than the best that fits.  False
+ * when errors were added. */
+static bool try_turns(stages_search *x, const graph *g, int turns,
+		      pipeline_result *best, plan_result *to)
+{
+	turns_options t = plan_turns_options(x->options, turns);
+	pipeline_aims aims = x->options->aims;
+	pipeline_result r;
+	job *d = x->job;
+	int before = diag_errors(d->sink);
+	const graph *one = graph_in_turns(d->arena, g, &t, d->sink);
+	if (!one && turns > 1) {
+		diag_forgive(d->sink, before);
+		return true;
+	}
+	if (best->plan && pipeline_is_within(x->how, best))
+		aims.beat = best->seconds;
+	if (!one || !try_stages(x, one, &aims, &r))
+		return false;
+	take(x, one, &r, best, to);
+	return true;
+}
+
+static int by_turns(const void *x, const void *y)
+{
+	const plan_try *a = x, *b = y;
+	return a->turns - b->turns;
+}
+
+/* All divisors of the batch, from the greatest on, with which least memory is
+ * needed: the sooner a plan fits, the fewer others are planned.  False when
+ * errors were added. */
 static bool try_all_turns(stages_search *x, const graph *g,
 			  pipeline_result *best, plan_result *to)
 {
-	turns_options t = plan_turns_options(x->options, 1);
-	job *d = x->job;
-	int64_t n = to->batch = graph_batch(g, &t, d->sink);
-	int most = n < PLAN_MAX_TURNS ? (int)n : PLAN_MAX_TURNS;
-	for (t.turns = 1; t.turns <= most; t.turns++) {
-		pipeline_result r;
-		if (n % t.turns != 0)
-			continue;
-		int before = diag_errors(d->sink);
-		const graph *one = graph_in_turns(d->arena, g, &t, d->sink);
-		if (!one && t.turns > 1) {
-			diag_forgive(d->sink, before);
-			break;
-		}
-		if (!one || !try_stages(x, one, &x->options->aims, &r))
+	const turns_options t = plan_turns_options(x->options, 1);
+	int64_t n = to->batch = graph_batch(g, &t, x->job->sink);
+	int turns = n < PLAN_MAX_TURNS ? (int)n : PLAN_MAX_TURNS;
+	for (; turns > 0; turns--)
+		if (n % turns == 0 && !try_turns(x, g, turns, best, to))
 			return false;
-		take(x, one, &r, best, to);
-	}
+	if (to->tried.n > 0)
+		qsort(to->tried.at, (size_t)to->tried.n, sizeof(plan_try),
+		      by_turns);
 	return n > 0;
 }
 

@@ -74,6 +74,8 @@ json_t *plan_stages_json(const plan_result *r)
 	json_object_set_new(j, "machine_memory", r->machine_memory > 0 ?
 		json_integer(r->machine_memory) : json_null());
 	json_object_set_new(j, "micro_batches_tried", plan_tried_json(r));
+	json_object_set_new(j, "division_sampled",
+			    json_boolean(r->pipeline->sampled));
 	plan_speed_json(j, r);
 	return j;
 }
@@ -108,6 +110,9 @@ static void print_figures(FILE *to, arena *a, const plan_result *r)
 		a, "%s a run, received by all devices; %s of it between "
 		"stages", plan_bytes_text(a, p->communication_bytes),
 		plan_bytes_text(a, between_stages(p))));
+	if (r->pipeline->sampled)
+		print_item(to, "division", "not proven: of the times that the "
+			   "longest stage may take some were tried");
 	print_item(to, "memory", arena_printf(
 		a, "%s at most per device",
 		plan_bytes_text(a, r->pipeline->peak_bytes)));

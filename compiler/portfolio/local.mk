@@ -15,6 +15,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/pipeline_program.c %D%/pipeline_program.h \
 	%D%/pipeline_reasons.c %D%/pipeline_reasons.h \
 	%D%/pipeline_search.c %D%/pipeline_search.h \
+	%D%/pipeline_sums.c %D%/pipeline_sums.h \
 	%D%/pipeline_ways.c %D%/pipeline_ways.h \
 	%D%/stage_pins.c %D%/stage_pins.h \
 	%D%/price_sweep.c %D%/price_sweep.h \

@@ -426,13 +426,13 @@ static bool measure(const plan_request *how, const pipeline_costs *c,
 
 bool pipeline_costs_measure(const plan_request *how, const pipeline_costs *c,
 			    const pipeline_way *way, way_costs *to,
-			    bool *refused)
+			    const char **refused)
 {
 	to->way = *way;
-	*refused = true;
+	*refused = "the machine has no such mesh";
 	if (pipeline_way_axes(how->topology, way) < 0)
 		return true;
 	const search_result *s = pipeline_way_search(how, c->sample, way);
-	*refused = s && s->error;
+	*refused = s ? s->error : NULL;
 	return s && (s->error || measure(how, c, s, to));
 }

@@ -47,10 +47,10 @@ typedef struct way_costs {
 			  other's, from 0 to 1 */
 } way_costs;
 
-/* The costs of the layers by a way, in how->arena.  *refused: the way divides
- * this graph not.  False when errors were added. */
+/* The costs of the layers by a way, in how->arena.  *refused: why the way does
+ * not divide this graph; NULL.  False when errors were added. */
 bool pipeline_costs_measure(const plan_request *how, const pipeline_costs *c,
 			    const pipeline_way *way, way_costs *to,
-			    bool *refused);
+			    const char **refused);
 
 #endif

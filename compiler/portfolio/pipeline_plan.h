@@ -37,6 +37,8 @@ typedef struct pipeline_result {
 	double seconds;	    /* predicted, of a step */
 	const pipeline_cut *cut; /* as it was planned, .. */
 	const pipeline_layers *layers; /* .. of these */
+	bool sampled; /* of the longest times that a stage may have the program
+			 that found the cut tried some alone */
 } pipeline_result;
 
 /* Plans the graph of how, which is in turns and has these layers.  Equal stages

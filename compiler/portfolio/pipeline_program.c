@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest times that are tried; of more of them some, then nothing is
+/* Longest times that are tried; where more would have to be, nothing is
  * proven. */
 enum { MOST_TIMES = 512 };
 
@@ -25,6 +25,7 @@ typedef struct program {
 	double *sum;   /* [(behind (n + 1) + i) (groups + 1) + a] */
 	double *times; /* sorted */
 	int ntimes;
+	int left; /* times that may be tried */
 } program;
 
 static int least_of(int x, int y)
@@ -231,19 +232,33 @@ static int first_possible(arena *a, const program *x, pipeline_split *best)
 	return low;
 }
 
-static void search_times(arena *a, const program *x, pipeline_split *best)
+/* Tries what may be better of the longest times [lo, hi]; least: the least sum
+ * under the last of them, and so at least that of the others.  The most sums
+ * that halves are known to have leave out most of them. */
+static void search_range(arena *a, program *x, int lo, int hi, double least,
+			 pipeline_split *best)
 {
 	double more = x->p->micro_batches - 1;
+	if (lo >= hi || least + more * x->times[lo] >= best->seconds)
+		return;
+	if (x->left-- <= 0) {
+		best->proven = false;
+		return;
+	}
+	int middle = lo + (hi - lo) / 2;
+	double half = try_time(a, x, x->times[middle], best);
+	search_range(a, x, lo, middle, half, best);
+	search_range(a, x, middle + 1, hi, least, best);
+}
+
+static void search_times(arena *a, program *x, pipeline_split *best)
+{
 	double least = try_time(a, x, INFINITY, best);
-	int i = least < INFINITY ? first_possible(a, x, best) : x->ntimes;
-	int end = i;
-	while (end < x->ntimes && least + more * x->times[end] < best->seconds)
-		end++;
-	int every = (end - i) / MOST_TIMES + 1;
-	best->proven &= every == 1;
-	for (; i < end && least + more * x->times[i] < best->seconds;
-	     i += every)
-		try_time(a, x, x->times[i], best);
+	if (least == INFINITY)
+		return;
+	int first = first_possible(a, x, best);
+	x->left = MOST_TIMES;
+	search_range(a, x, first, x->ntimes - 1, least, best);
 }
 
 static void solve(arena *a, const pipeline_problem *p, int nstages, int most,

@@ -3,43 +3,52 @@
 #include "compiler/portfolio/pipeline_search.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "compiler/portfolio/pipeline_costs.h"
 #include "compiler/portfolio/pipeline_program.h"
+#include "compiler/portfolio/pipeline_sums.h"
 
 enum {
 	MOST_UNEVEN = 16,  /* devices of which stages may have any number */
 	MOST_LAYERS = 64,  /* that are divided so */
-	MOST_PLANNED = 3,  /* splits that are planned as they are */
-	MOST_TRIES = 3,	   /* with less and less memory, .. */
-	MOST_MORE = 5,	   /* .. and then, as long as nothing fits */
+	MOST_PLANNED = 3,  /* splits that are planned as they are at a time */
+	MOST_IN_ALL = 12,  /* and of all */
+	MOST_ROUNDS = 10,
 	MOST_TENSOR = 32,  /* devices of a replica, where any may be */
 };
 
-/* A way, with sums of its costs over the layers before each. */
-typedef struct way_sums {
-	pipeline_way way;
-	double *computing, *moving, *fixed, *kept;
-	double *passing; /* [i (n + 1) + j]: the most of layers [i, j) */
-	double *once;
-	double *given; /* by layer: the part that is on a device */
-	double hidden;
-} way_sums;
+/* Of a device's memory, by what is known, where nothing that needs less is
+ * found to fit. */
+#define MOST_SHARE 1.4
+
+/* A cut that was planned, and its step over what its layers' seconds make; 0:
+ * that is not known. */
+typedef struct planned_cut {
+	pipeline_cut cut;
+	double slowness;
+} planned_cut;
+
+/* All that was tried and is no plan. */
+typedef struct refusals {
+	int ways;    /* that do not divide the layers, */
+	int meshes;  /* stages that lie across a level that they do not fill, */
+	int batches; /* or have more replicas than a micro-batch has samples, */
+	int full;    /* divisions that need more memory than there is, */
+	int plans;   /* and that could not be planned */
+	const char *way, *plan; /* the last reasons of these */
+} refusals;
 
 typedef struct searcher {
 	const plan_request *how;
 	const pipeline_aims *aims;
 	arena *tmp;
 	const pipeline_layers *layers;
-	const pipeline_costs *costs;
-	/* [i (n + 1) + j]: bytes that layers [i, j) are given; NULL where
-	 * nothing is computed again. */
-	const double *given;
-	VEC(way_sums) ways;
+	pipeline_sums sums;
 	VEC(int) measured; /* numbers of devices whose ways are there */
 	double share;	   /* of a device's limit that may be used */
-	double excess; /* of the limit, the most that a fast plan needs */
+	VEC(planned_cut) planned;
+	refusals refused;
 	/* Of the problem that is solved: */
 	const int *first_device; /* by group */
 	bool failed;
@@ -49,62 +58,29 @@ typedef struct searcher {
 typedef struct candidate {
 	pipeline_cut cut;
 	double seconds;
+	bool sampled; /* of pipeline_result */
 } candidate;
 
 typedef VEC(candidate) candidates;
 
 /* ---- ways -------------------------------------------------------------- */
 
-/* The most of the layers of each interval. */
-static void fill_passing(searcher *x, const way_costs *w, way_sums *to)
-{
-	int n = x->layers->n, row = n + 1;
-	to->passing = ARENA_ARRAY(x->tmp, double, (size_t)row * (size_t)row);
-	for (int i = 0; i < n; i++) {
-		double most = 0;
-		for (int j = i; j < n; j++) {
-			most = fmax(most,
-				    w->of[x->costs->class[j]].passing);
-			to->passing[i * row + j + 1] = most;
-		}
-	}
-}
-
-static void add_sums(searcher *x, const way_costs *w)
-{
-	int n = x->layers->n;
-	way_sums s = { .way = w->way, .hidden = w->hidden };
-	double **to[] = { &s.computing, &s.moving, &s.fixed, &s.kept,
-			  &s.once };
-	for (int k = 0; k < 5; k++)
-		*to[k] = ARENA_ARRAY(x->tmp, double, n + 1);
-	s.given = ARENA_ARRAY(x->tmp, double, n + 1);
-	for (int i = 0; i < n; i++) {
-		const layer_cost *c = &w->of[x->costs->class[i]];
-		const double of[] = {
-			c->computing + (x->given ? c->forward_computing : 0),
-			c->moving + (x->given ? c->forward_moving : 0),
-			c->fixed, c->kept, c->once };
-		s.given[i] = c->given;
-		for (int k = 0; k < 5; k++)
-			(*to[k])[i + 1] = (*to[k])[i] + of[k];
-	}
-	fill_passing(x, w, &s);
-	vec_push(x->tmp, &x->ways, s);
-}
-
 static void add_way(searcher *x, int devices, int replicas,
 		    const char *algorithm, search_variant variant)
 {
 	way_costs w;
-	bool refused;
+	const char *refused;
 	const pipeline_way way = { devices, replicas, algorithm, variant };
 	if (x->failed)
 		return;
-	if (!pipeline_costs_measure(x->how, x->costs, &way, &w, &refused))
+	if (!pipeline_costs_measure(x->how, x->sums.costs, &way, &w, &refused))
 		x->failed = true;
 	else if (!refused)
-		add_sums(x, &w);
+		pipeline_sums_add(&x->sums, &w);
+	if (refused) {
+		x->refused.ways++;
+		x->refused.way = refused;
+	}
 }
 
 /* The ways of so many devices, once. */
@@ -120,9 +96,12 @@ static void add_ways(searcher *x, int devices)
 	for (int d = 1; d <= devices; d++) {
 		int inner = devices / d;
 		if (devices % d != 0 ||
-		    (aims->replicas ? d != aims->replicas
-				    : d > 1 && d > samples))
+		    (aims->replicas && d != aims->replicas))
 			continue;
+		if (!aims->replicas && d > 1 && d > samples) {
+			x->refused.batches++;
+			continue;
+		}
 		if (!aims->inside && inner > MOST_TENSOR)
 			continue;
 		if (aims->inside || inner == 1) {
@@ -138,95 +117,18 @@ static void add_ways(searcher *x, int devices)
 	}
 }
 
-/* ---- costs of stages --------------------------------------------------- */
-
-/* Whether some of devices [begin, end) are of kind i, the first of which is
- * number `at'. */
-static bool has_kind(const topology *t, int i, int at, int begin, int end)
-{
-	return at < end && at + t->kinds[i].count > begin;
-}
-
-static double slowest_of(const topology *t, int begin, int end)
-{
-	double speed = INFINITY;
-	int at = 0;
-	for (int i = 0; i < t->nkinds; at += t->kinds[i++].count)
-		if (has_kind(t, i, at, begin, end))
-			speed = fmin(speed, t->kinds[i].speed);
-	return t->nkinds > 0 ? speed : 1;
-}
-
-/* The bytes that each of devices [begin, end) may need; INFINITY.  Without a
- * limit what fits the machine is better. */
-static double limit_of(const plan_request *how, int begin, int end)
-{
-	const topology *t = how->topology;
-	int64_t all = how->memory > 0 ? how->memory : t->memory;
-	double limit = all > 0 ? (double)all : INFINITY;
-	int at = 0;
-	for (int i = 0; i < t->nkinds; at += t->kinds[i++].count)
-		if (has_kind(t, i, at, begin, end) && t->kinds[i].memory > 0)
-			limit = fmin(limit, (double)t->kinds[i].memory);
-	return limit;
-}
-
-/* Where a stage computes its forward pass again, each micro-batch keeps what it
- * is given, and the one that is computed the rest. */
-static double bytes_of(const searcher *x, const way_sums *w, int i, int j,
-		       int in_flight)
-{
-	int at = i * (x->layers->n + 1) + j;
-	double kept = w->kept[j] - w->kept[i];
-	return w->fixed[j] - w->fixed[i] + w->passing[at] +
-	       (x->given ? in_flight * w->given[i] * x->given[at] + kept
-			 : in_flight * kept);
-}
-
-static double seconds_of(const way_sums *w, int i, int j, double speed)
-{
-	double computing = (w->computing[j] - w->computing[i]) / speed;
-	double moving = w->moving[j] - w->moving[i];
-	return computing + moving - w->hidden * fmin(computing, moving);
-}
-
-/* The best way; NULL. */
-static const way_sums *best_way(const searcher *x, int i, int j, int begin,
-				int end, int in_flight, double *seconds)
-{
-	const way_sums *best = NULL;
-	double speed = slowest_of(x->how->topology, begin, end);
-	double memory = isinf(x->share)
-				? INFINITY
-				: x->share * limit_of(x->how, begin, end);
-	int turns = x->layers->g->turns->turns;
-	*seconds = INFINITY;
-	for (int k = 0; k < x->ways.n; k++) {
-		const way_sums *w = &x->ways.at[k];
-		if (w->way.devices != end - begin ||
-		    bytes_of(x, w, i, j, in_flight) > memory)
-			continue;
-		double s = seconds_of(w, i, j, speed) +
-			   (w->once[j] - w->once[i]) / turns;
-		if (s >= *seconds)
-			continue;
-		*seconds = s;
-		best = w;
-	}
-	return best;
-}
+/* ---- splits ------------------------------------------------------------ */
 
 static double stage_seconds(void *of, int i, int j, int a, int b,
 			    int in_flight)
 {
 	const searcher *x = of;
+	const stage_place at = { i, j, x->first_device[a], x->first_device[b],
+				 in_flight };
 	double seconds;
-	best_way(x, i, j, x->first_device[a], x->first_device[b], in_flight,
-		 &seconds);
+	pipeline_sums_best(&x->sums, &at, x->share, &seconds);
 	return seconds;
 }
-
-/* ---- splits ------------------------------------------------------------ */
 
 /* Whether devices [begin, end) fill levels of the machine, or are a part of
  * one. */
@@ -242,11 +144,6 @@ static bool is_aligned(const topology *t, int begin, int end)
 	return true;
 }
 
-static int in_flight_of(const pipeline_cut *c, int s, int turns)
-{
-	return schedule_in_flight(c->kind, s, c->nstages, 1, turns);
-}
-
 /* Takes over a split that the program has found. */
 static void take_split(searcher *x, const pipeline_split *s,
 		       pipeline_schedule kind, candidates *all)
@@ -258,14 +155,14 @@ static void take_split(searcher *x, const pipeline_split *s,
 	int turns = x->layers->g->turns->turns;
 	for (int q = 0; q < s->nstages; q++) {
 		double seconds;
-		const way_sums *w = best_way(
-			x, s->first[q], s->first[q + 1],
-			x->first_device[s->group[q]],
-			x->first_device[s->group[q + 1]],
-			in_flight_of(&cut, q, turns), &seconds);
+		ways[q].devices = x->first_device[s->group[q + 1]] -
+				  x->first_device[s->group[q]];
+		stage_place at = pipeline_sums_place(&cut, q, turns);
+		const way_sums *w = pipeline_sums_best(&x->sums, &at, x->share,
+						       &seconds);
 		ways[q] = w->way;
 	}
-	vec_push(a, all, ((candidate){ cut, s->seconds }));
+	vec_push(a, all, ((candidate){ cut, s->seconds, !s->proven }));
 }
 
 /* Seconds that a cut before each layer adds: a message there, one back. */
@@ -302,6 +199,8 @@ static void split_groups(searcher *x, const int *group, int ngroups,
 	x->first_device = group;
 	if (pipeline_program_solve(tmp, &p, &best))
 		take_split(x, &best, kind, all);
+	else if (!isinf(x->share))
+		x->refused.full++;
 	arena_free(tmp);
 }
 
@@ -313,8 +212,10 @@ static void split_evenly(searcher *x, int nstages, pipeline_schedule kind,
 	int *first = ARENA_ARRAY(x->tmp, int, nstages + 1);
 	for (int s = 0; s < nstages; s++) {
 		first[s + 1] = first[s] + n[s];
-		if (!is_aligned(x->how->topology, first[s], first[s + 1]))
+		if (!is_aligned(x->how->topology, first[s], first[s + 1])) {
+			x->refused.meshes++;
 			return;
+		}
 		add_ways(x, n[s]);
 	}
 	split_groups(x, first, nstages, true, kind, all);
@@ -356,7 +257,7 @@ int pipeline_fullest(const plan_request *how, const pipeline_result *r,
 	int fullest = 0, begin = 0;
 	for (int s = 0; s < r->plan->nstages; s++) {
 		int end = begin + r->stages[s].way.devices;
-		double own = limit_of(how, begin, end);
+		double own = pipeline_limit(how, begin, end);
 		double bytes = (double)r->plan->stages[s].arena_bytes;
 		begin = end;
 		if (bytes / own <= most)
@@ -376,7 +277,7 @@ static double excess_of(const plan_request *how, const pipeline_result *r)
 	return (double)r->plan->stages[s].arena_bytes / limit;
 }
 
-static bool is_within(const plan_request *how, const pipeline_result *r)
+bool pipeline_is_within(const plan_request *how, const pipeline_result *r)
 {
 	return excess_of(how, r) <= 1;
 }
@@ -384,7 +285,7 @@ static bool is_within(const plan_request *how, const pipeline_result *r)
 bool pipeline_fits(const plan_request *how, const pipeline_result *r)
 {
 	bool limited = how->memory > 0 || how->topology->nkinds > 0;
-	return r->plan && (!limited || is_within(how, r));
+	return r->plan && (!limited || pipeline_is_within(how, r));
 }
 
 bool pipeline_is_better(const plan_request *how, const pipeline_result *x,
@@ -392,8 +293,8 @@ bool pipeline_is_better(const plan_request *how, const pipeline_result *x,
 {
 	if (!x->plan || !y->plan)
 		return x->plan != NULL;
-	bool fits = is_within(how, x);
-	if (fits != is_within(how, y))
+	bool fits = pipeline_is_within(how, x);
+	if (fits != pipeline_is_within(how, y))
 		return fits;
 	return fits ? x->seconds < y->seconds : x->peak_bytes < y->peak_bytes;
 }
@@ -422,27 +323,6 @@ static bool plan_cut(searcher *x, pipeline_cut *cut, pipeline_result *r)
 	return pipeline_plan(x->how, x->layers, cut, r);
 }
 
-static void judge(searcher *x, const pipeline_cut *of, pipeline_result *best)
-{
-	pipeline_result r;
-	pipeline_cut cut = *of;
-	if (x->failed)
-		return;
-	x->failed = !plan_cut(x, &cut, &r);
-	if (x->failed)
-		return;
-	bool fast = !best->plan || !is_within(x->how, best) ||
-		    r.seconds < best->seconds;
-	if (r.plan && fast)
-		x->excess = fmax(x->excess, excess_of(x->how, &r));
-	if (pipeline_is_better(x->how, &r, best)) {
-		r.cut = ARENA_COPY(x->how->arena, &cut, 1);
-		*best = r;
-	} else if (r.refused && !best->plan && !best->refused) {
-		*best = r;
-	}
-}
-
 static bool same_cut(const pipeline_cut *x, const pipeline_cut *y)
 {
 	bool same = x->nstages == y->nstages && x->kind == y->kind &&
@@ -453,31 +333,106 @@ static bool same_cut(const pipeline_cut *x, const pipeline_cut *y)
 	return same;
 }
 
-/* Whether a split may be better than the best that is planned. */
+/* The step that a cut is expected to take by what is known of its ways; 0: they
+ * are not known. */
+static double expected(const searcher *x, const pipeline_cut *cut)
+{
+	int turns = x->layers->g->turns->turns;
+	const double *between = seconds_between(x);
+	double sum = 0, longest = 0, bytes, own;
+	for (int s = 0; s < cut->nstages; s++) {
+		stage_place at = pipeline_sums_place(cut, s, turns);
+		if (!pipeline_sums_of(&x->sums, &cut->ways[s], &at, &bytes,
+				      &own))
+			return 0;
+		sum += own + (s > 0 ? between[cut->first[s]] : 0);
+		longest = fmax(longest, own);
+	}
+	return sum + (turns - 1) * longest;
+}
+
+/* Learns from a plan what its ways need; returns its slowness. */
+static double learn(searcher *x, const pipeline_cut *cut,
+		    const pipeline_result *r)
+{
+	if (cut->chunks > 1)
+		return 0;
+	pipeline_sums_learn(&x->sums, cut, r);
+	double by_sums = expected(x, cut);
+	return by_sums > 0 ? r->seconds / by_sums : 0;
+}
+
+static void judge(searcher *x, const pipeline_cut *of, bool sampled,
+		  pipeline_result *best)
+{
+	pipeline_result r;
+	pipeline_cut cut = *of;
+	if (x->failed)
+		return;
+	vec_push(x->tmp, &x->planned, ((planned_cut){ *of, 0 }));
+	x->failed = !plan_cut(x, &cut, &r);
+	if (x->failed)
+		return;
+	if (r.plan) {
+		x->planned.at[x->planned.n - 1].slowness = learn(x, &cut, &r);
+	} else {
+		x->refused.plans++;
+		x->refused.plan = r.refused;
+	}
+	if (pipeline_is_better(x->how, &r, best)) {
+		r.sampled = sampled;
+		*best = r;
+	} else if (r.refused && !best->plan && !best->refused) {
+		*best = r;
+	}
+}
+
+/* The least slowness of those with as many stages that were planned, else 1:
+ * messages take the longer, the more there are. */
+static double slowness_of(const searcher *x, int nstages)
+{
+	double least = INFINITY;
+	for (int i = 0; i < x->planned.n; i++) {
+		const planned_cut *p = &x->planned.at[i];
+		if (p->cut.nstages == nstages && p->slowness > 0)
+			least = fmin(least, p->slowness);
+	}
+	return isinf(least) ? 1 : least;
+}
+
+/* Whether a split is not planned yet, and may be better than the best. */
 static bool is_hopeful(const searcher *x, const candidate *c,
 		       const pipeline_result *best)
 {
-	if (!best->plan)
-		return true;
-	return !same_cut(&c->cut, best->cut) &&
-	       (!is_within(x->how, best) || c->seconds < best->seconds);
+	bool fits = best->plan && pipeline_is_within(x->how, best);
+	double most = fits ? best->seconds : INFINITY;
+	if (x->aims->beat > 0)
+		most = fmin(most, x->aims->beat);
+	for (int i = 0; i < x->planned.n; i++)
+		if (same_cut(&c->cut, &x->planned.at[i].cut))
+			return false;
+	return c->seconds * slowness_of(x, c->cut.nstages) < most;
 }
 
-static void judge_all(searcher *x, candidates *all, pipeline_result *best)
+static int by_expected(const void *x, const void *y)
 {
-	for (int n = 0; n < MOST_PLANNED && n < all->n; n++) {
-		int least = n;
-		for (int i = n; i < all->n; i++)
-			if (all->at[i].seconds < all->at[least].seconds)
-				least = i;
-		candidate one = all->at[least];
-		all->at[least] = all->at[n];
-		all->at[n] = one;
-		if (is_hopeful(x, &one, best))
-			judge(x, &one.cut, best);
-		else if (same_cut(&one.cut, best->cut))
-			x->excess = fmax(x->excess, excess_of(x->how, best));
-	}
+	const candidate *a = x, *b = y;
+	return a->seconds != b->seconds
+		       ? (a->seconds < b->seconds ? -1 : 1)
+		       : a->cut.nstages - b->cut.nstages;
+}
+
+/* Plans the splits that are expected to be fastest; returns how many. */
+static int judge_all(searcher *x, candidates *all, pipeline_result *best)
+{
+	int n = x->planned.n;
+	if (all->n > 0)
+		qsort(all->at, (size_t)all->n, sizeof(candidate), by_expected);
+	for (int i = 0; i < all->n && x->planned.n < n + MOST_PLANNED; i++)
+		if (x->planned.n < MOST_IN_ALL &&
+		    is_hopeful(x, &all->at[i], best))
+			judge(x, &all->at[i].cut, all->at[i].sampled, best);
+	return x->planned.n - n;
 }
 
 /* Other schedules of the best split, the layers of interleaved ones anew. */
@@ -486,14 +441,15 @@ static void try_schedules(searcher *x, pipeline_result *best)
 	if (!best->plan || !x->aims->any_schedule || best->cut->nstages == 1)
 		return;
 	const pipeline_cut of = *best->cut;
+	bool sampled = best->sampled;
 	pipeline_cut cut = of;
 	cut.kind = SCHEDULE_ZB;
-	judge(x, &cut, best);
+	judge(x, &cut, sampled, best);
 	for (int v = 2; v <= 4 && v * of.nstages <= x->layers->n; v++) {
 		cut.kind = SCHEDULE_INTERLEAVED;
 		cut.chunks = v;
 		pipeline_balance(x->how->arena, x->how, x->layers, &cut);
-		judge(x, &cut, best);
+		judge(x, &cut, sampled, best);
 	}
 }
 
@@ -512,33 +468,75 @@ static void search_chunks(searcher *x, pipeline_result *best)
 		if (cut.nstages * cut.chunks > x->layers->n)
 			continue;
 		pipeline_balance(x->how->arena, x->how, x->layers, &cut);
-		judge(x, &cut, best);
+		judge(x, &cut, all.at[i].sampled, best);
 	}
 }
 
 /* ---- all --------------------------------------------------------------- */
 
-/* With less memory as long as what is planned needs more than there is. */
+/* Where no plan fits, and none of so many splits is a new one: whether to look
+ * for others.  If they all need more than is known of them, for some that need
+ * less; if there are none, for some that need more, to see what these need, or
+ * because too much is expected. */
+static bool may_look_further(searcher *x, const pipeline_result *best,
+			     int nsplits)
+{
+	if (x->aims->beat > 0 || isinf(x->share) ||
+	    (best->plan && pipeline_is_within(x->how, best)))
+		return false;
+	if (nsplits > 0)
+		x->share *= 0.95;
+	else
+		x->share = x->planned.n == 0 ? INFINITY : x->share * 1.1;
+	return x->share == INFINITY || x->share < MOST_SHARE;
+}
+
+/* Splits are planned, and what is learnt of them is used for the next, as long
+ * as some may be better. */
 static void search(searcher *x, pipeline_result *best)
 {
-	bool limited = limit_of(x->how, 0, x->how->k) < INFINITY;
+	bool any = x->aims->any_schedule;
 	x->share = 1;
-	for (int i = 0; i < MOST_TRIES + MOST_MORE && !x->failed; i++) {
+	for (int i = 0; i < MOST_ROUNDS && !x->failed; i++) {
 		candidates all = { 0 };
-		x->excess = 0;
-		find_splits(x, x->aims->any_schedule ? SCHEDULE_1F1B
-						     : x->aims->kind, &all);
-		judge_all(x, &all, best);
-		if (all.n == 0 && i == 0 && limited) {
-			x->share = INFINITY;
-			continue;
-		}
-		if (!best->plan || x->excess <= 1 || isinf(x->share) ||
-		    (i + 1 >= MOST_TRIES && is_within(x->how, best)))
+		find_splits(x, any ? SCHEDULE_1F1B : x->aims->kind, &all);
+		int n = judge_all(x, &all, best);
+		if (isinf(x->share))
+			x->share = 1;
+		else if (n == 0 && !may_look_further(x, best, all.n))
 			break;
-		x->share *= 0.99 / x->excess;
 	}
 	try_schedules(x, best);
+}
+
+/* ---- where there is none ----------------------------------------------- */
+
+static void add_reason(arena *a, const char **to, int n, const char *what,
+		       const char *last)
+{
+	if (n > 0)
+		*to = arena_printf(a, "%s%s %d %s%s%s%s", *to,
+				   **to ? "," : "; refused were", n, what,
+				   last ? " (" : "", last ? last : "",
+				   last ? ")" : "");
+}
+
+/* Of all that was tried, for what reason it is no plan. */
+static const char *reasons(const searcher *x)
+{
+	const refusals *r = &x->refused;
+	const graph_turns *t = x->layers->g->turns;
+	arena *a = x->how->arena;
+	const char *all = "";
+	add_reason(a, &all, r->full, "for memory", NULL);
+	add_reason(a, &all, r->batches, "for the batch",
+		   arena_printf(a, "a micro-batch has %lld samples",
+				(long long)(t->batch / t->turns)));
+	add_reason(a, &all, r->meshes, "for the machine",
+		   "a stage would lie across a level that it does not fill");
+	add_reason(a, &all, r->ways, "by planners of layouts", r->way);
+	add_reason(a, &all, r->plans, "when planned", r->plan);
+	return all;
 }
 
 static const char *refused(const searcher *x)
@@ -554,8 +552,8 @@ static const char *refused(const searcher *x)
 				    layers == 1 ? "" : "s", n * aims->chunks,
 				    aims->chunks > 1 ? "chunks" : "stages");
 	return arena_printf(a, "no division of %d layers among %d devices of "
-			    "'%s' was found", layers, k,
-			    x->how->topology->name);
+			    "'%s' was found%s", layers, k,
+			    x->how->topology->name, reasons(x));
 }
 
 bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
@@ -570,10 +568,14 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 	bool possible = aims->nstages <= how->k &&
 			aims->nstages * aims->chunks <= x.layers->n;
 	if (possible) {
-		x.costs = pipeline_costs_new(how->arena, x.layers);
-		x.given = aims->recompute
-				  ? pipeline_layers_given(x.tmp, x.layers)
-				  : NULL;
+		x.sums = (pipeline_sums){
+			.a = x.tmp,
+			.how = &named,
+			.costs = pipeline_costs_new(how->arena, x.layers),
+			.given = aims->recompute
+				? pipeline_layers_given(x.tmp, x.layers)
+				: NULL,
+		};
 		if (!aims->any_schedule && aims->chunks > 1)
 			search_chunks(&x, best);
 		else

@@ -15,6 +15,8 @@ typedef struct pipeline_aims {
 	pipeline_schedule kind; /* else this, .. */
 	int chunks;		/* .. with as many in each stage */
 	const char *inside; /* a planner; NULL: the best of some */
+	double beat; /* seconds: only pipelines that may take less, and fit, are
+			of use; 0: any */
 	bool recompute; /* forward passes, in all stages */
 } pipeline_aims;
 
@@ -32,6 +34,9 @@ bool pipeline_is_better(const plan_request *how, const pipeline_result *x,
  * that each of its devices may need, of how or of the machine; INFINITY. */
 int pipeline_fullest(const plan_request *how, const pipeline_result *r,
 		     double *limit);
+
+/* Whether no device needs more than that. */
+bool pipeline_is_within(const plan_request *how, const pipeline_result *r);
 
 /* Whether there is a plan, within the limit, and, where devices differ, within
  * the memory of each. */

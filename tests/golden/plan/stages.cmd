@@ -39,6 +39,8 @@ plan -k 2 --stages 2 --micro-batches 4 --topology "$tmp/t.json" | sed -n '/stage
 with_memory() { sed "s/\"speed\": 3/&, \"memory\": $1/" "$tmp/t.json" >"$tmp/less.json"; }
 with_memory 960
 plan -k 2 --stages 2 --micro-batches 4 --topology "$tmp/less.json" | sed -n '/stage /,$p'
+with_memory 900
+plan -k 2 --stages 2 --micro-batches 4 --topology "$tmp/less.json" --memory 960 | sed -n '/stage /,$p'
 with_memory 100
 plan -k 2 --stages 2 --micro-batches 4 --topology "$tmp/less.json"
 plan -k 2 --stages 2 --micro-batches 4 --topology "$tmp/less.json" --memory 1M

@@ -1,0 +1,220 @@
+#include "config.h"
+
+#include "compiler/portfolio/pipeline_sums.h"
+
+#include <math.h>
+
+/* ---- devices ----------------------------------------------------------- */
+
+/* Whether some of devices [begin, end) are of kind i, the first of which is
+ * number `at'. */
+static bool has_kind(const topology *t, int i, int at, int begin, int end)
+{
+	return at < end && at + t->kinds[i].count > begin;
+}
+
+static double slowest_of(const topology *t, int begin, int end)
+{
+	double speed = INFINITY;
+	int at = 0;
+	for (int i = 0; i < t->nkinds; at += t->kinds[i++].count)
+		if (has_kind(t, i, at, begin, end))
+			speed = fmin(speed, t->kinds[i].speed);
+	return t->nkinds > 0 ? speed : 1;
+}
+
+double pipeline_limit(const plan_request *how, int begin, int end)
+{
+	const topology *t = how->topology;
+	int64_t all = how->memory > 0 ? how->memory : t->memory;
+	double limit = all > 0 ? (double)all : INFINITY;
+	int at = 0;
+	for (int i = 0; i < t->nkinds; at += t->kinds[i++].count)
+		if (has_kind(t, i, at, begin, end) && t->kinds[i].memory > 0)
+			limit = fmin(limit, (double)t->kinds[i].memory);
+	return limit;
+}
+
+/* ---- sums -------------------------------------------------------------- */
+
+/* The most of the layers of each interval. */
+static void fill_passing(pipeline_sums *x, const way_costs *w, way_sums *to)
+{
+	int n = x->costs->layers->n, row = n + 1;
+	to->passing = ARENA_ARRAY(x->a, double, (size_t)row * (size_t)row);
+	for (int i = 0; i < n; i++) {
+		double most = 0;
+		for (int j = i; j < n; j++) {
+			most = fmax(most,
+				    w->of[x->costs->class[j]].passing);
+			to->passing[i * row + j + 1] = most;
+		}
+	}
+}
+
+void pipeline_sums_add(pipeline_sums *x, const way_costs *w)
+{
+	int n = x->costs->layers->n;
+	way_sums s = { .way = w->way, .hidden = w->hidden };
+	double **to[] = { &s.computing, &s.moving, &s.fixed, &s.kept,
+			  &s.once };
+	for (int k = 0; k < 5; k++)
+		*to[k] = ARENA_ARRAY(x->a, double, n + 1);
+	s.given = ARENA_ARRAY(x->a, double, n + 1);
+	for (int i = 0; i < n; i++) {
+		const layer_cost *c = &w->of[x->costs->class[i]];
+		const double of[] = {
+			c->computing + (x->given ? c->forward_computing : 0),
+			c->moving + (x->given ? c->forward_moving : 0),
+			c->fixed, c->kept, c->once
+		};
+		s.given[i] = c->given;
+		for (int k = 0; k < 5; k++)
+			(*to[k])[i + 1] = (*to[k])[i] + of[k];
+	}
+	fill_passing(x, w, &s);
+	vec_push(x->a, &x->ways, s);
+}
+
+/* ---- a stage ----------------------------------------------------------- */
+
+static int kind_of_place(const pipeline_sums *x, const stage_place *at)
+{
+	return (at->i > 0) + 2 * (at->j < x->costs->layers->n);
+}
+
+/* The error in that place, else in another one, of this way. */
+static const stage_error *error_of(const pipeline_sums *x, const way_sums *w,
+				   const stage_place *at)
+{
+	static const stage_error none = { .part = 1 };
+	const stage_error *own = &w->errors[kind_of_place(x, at)];
+	for (int i = 0; i < 4 && !own->known; i++)
+		own = &w->errors[i];
+	return own->known ? own : &none;
+}
+
+/* Where a stage computes its forward pass again, each micro-batch keeps what it
+ * is given, and the one that is computed the rest. */
+static double sum_of_bytes(const pipeline_sums *x, const way_sums *w,
+			   const stage_place *at)
+{
+	int i = at->i, j = at->j, all = i * (x->costs->layers->n + 1) + j;
+	double kept = w->kept[j] - w->kept[i];
+	return w->fixed[j] - w->fixed[i] + w->passing[all] +
+	       (x->given ? at->in_flight * w->given[i] * x->given[all] + kept
+			 : at->in_flight * kept);
+}
+
+static double bytes_of(const pipeline_sums *x, const way_sums *w,
+		       const stage_place *at)
+{
+	const stage_error *e = error_of(x, w, at);
+	return sum_of_bytes(x, w, at) * e->part + e->more;
+}
+
+static double seconds_of(const pipeline_sums *x, const way_sums *w,
+			 const stage_place *at, double speed)
+{
+	double computing = (w->computing[at->j] - w->computing[at->i]) / speed;
+	double moving = w->moving[at->j] - w->moving[at->i];
+	int turns = x->costs->layers->g->turns->turns;
+	return computing + moving - w->hidden * fmin(computing, moving) +
+	       (w->once[at->j] - w->once[at->i]) / turns;
+}
+
+const way_sums *pipeline_sums_best(const pipeline_sums *x,
+				   const stage_place *at, double share,
+				   double *seconds)
+{
+	const way_sums *best = NULL;
+	double speed = slowest_of(x->how->topology, at->begin, at->end);
+	double memory = isinf(share) ? INFINITY
+				     : share * pipeline_limit(x->how, at->begin,
+							      at->end);
+	*seconds = INFINITY;
+	for (int k = 0; k < x->ways.n; k++) {
+		const way_sums *w = &x->ways.at[k];
+		if (w->way.devices != at->end - at->begin ||
+		    bytes_of(x, w, at) > memory)
+			continue;
+		double s = seconds_of(x, w, at, speed);
+		if (s >= *seconds)
+			continue;
+		*seconds = s;
+		best = w;
+	}
+	return best;
+}
+
+bool pipeline_sums_of(const pipeline_sums *x, const pipeline_way *way,
+		      const stage_place *at, double *bytes, double *seconds)
+{
+	double speed = slowest_of(x->how->topology, at->begin, at->end);
+	for (int k = 0; k < x->ways.n; k++) {
+		const way_sums *w = &x->ways.at[k];
+		if (!pipeline_way_equal(&w->way, way))
+			continue;
+		*bytes = bytes_of(x, w, at);
+		*seconds = seconds_of(x, w, at, speed);
+		return true;
+	}
+	return false;
+}
+
+/* ---- errors ------------------------------------------------------------ */
+
+stage_place pipeline_sums_place(const pipeline_cut *cut, int s, int turns)
+{
+	int begin = 0;
+	for (int q = 0; q < s; q++)
+		begin += cut->ways[q].devices;
+	return (stage_place){ cut->first[s], cut->first[s + 1], begin,
+			      begin + cut->ways[s].devices,
+			      schedule_in_flight(cut->kind, s, cut->nstages, 1,
+						 turns) };
+}
+
+static stage_error error_in_stage(const pipeline_sums *x, const way_sums *w,
+				  const stage_place *at, const plan *p)
+{
+	double bytes = (double)p->arena_bytes, all = sum_of_bytes(x, w, at);
+	return (stage_error){ .known = true,
+			      .part = all > 0 ? fmin(bytes / all, 1) : 1,
+			      .more = fmax(bytes - all, 0) };
+}
+
+/* Of stages in one place the worst counts. */
+static void add_error(stage_error *to, const stage_error *e)
+{
+	if (!to->known)
+		*to = *e;
+	to->part = fmax(to->part, e->part);
+	to->more = fmax(to->more, e->more);
+}
+
+/* The errors of a way that this plan has replace all that were known of it in
+ * these places. */
+static void learn_way(pipeline_sums *x, way_sums *w, const pipeline_cut *cut,
+		      const pipeline_result *r)
+{
+	int turns = x->costs->layers->g->turns->turns;
+	stage_error found[4] = { { 0 } };
+	for (int s = 0; s < cut->nstages; s++) {
+		if (!pipeline_way_equal(&w->way, &cut->ways[s]))
+			continue;
+		stage_place at = pipeline_sums_place(cut, s, turns);
+		stage_error e = error_in_stage(x, w, &at, &r->plan->stages[s]);
+		add_error(&found[kind_of_place(x, &at)], &e);
+	}
+	for (int i = 0; i < 4; i++)
+		if (found[i].known)
+			w->errors[i] = found[i];
+}
+
+void pipeline_sums_learn(pipeline_sums *x, const pipeline_cut *cut,
+			 const pipeline_result *r)
+{
+	for (int k = 0; k < x->ways.n; k++)
+		learn_way(x, &x->ways.at[k], cut, r);
+}
