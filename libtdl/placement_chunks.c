@@ -229,7 +229,7 @@ static void chunks_text(FILE *to, arena *a, const void *of)
 static bool is_possible(const stage_input *in, cli_status *status)
 {
 	const place_run *r = in->run;
-	int S = in->r.ndevices, M = in->r.model.micro_batches;
+	int S = in->r.ndevices;
 	const char *refused =
 		chunks_refused(r->d->arena, in->r.l->n, S, in->r.model.chunks);
 	*status = CLI_OK;
@@ -239,11 +239,6 @@ static bool is_possible(const stage_input *in, cli_status *status)
 				    "not with %s",
 				    job_option(r->d, "predictor"),
 				    r->more->schedule);
-	else if (M % S)
-		*status = cli_usage(&r->d->program,
-				    "%s takes a multiple of %d "
-				    "micro-batches, as many as devices, not %d",
-				    r->more->schedule, S, M);
 	else if ((int64_t)S * in->r.model.chunks > in->r.l->n)
 		*status = say_too_few(in);
 	else if (refused)

@@ -78,8 +78,7 @@ remedies mcap_chunk_remedies(arena *a, const mcap_request *r)
 	stage_model m = r->model;
 	int S = r->ndevices;
 	for (int k = 2 * S; (int64_t)k * m.chunks <= r->l->n; k *= 2)
-		if (m.micro_batches % k == 0 &&
-		    add_if_fits(a, r, &m, k,
+		if (add_if_fits(a, r, &m, k,
 				(remedy){ REMEDY_DEVICES, .number = k }, &all))
 			break;
 	m.recompute = true;
@@ -87,7 +86,7 @@ remedies mcap_chunk_remedies(arena *a, const mcap_request *r)
 		add_if_fits(a, r, &m, S, (remedy){ .kind = REMEDY_RECOMPUTE },
 			    &all);
 	m = r->model;
-	while (m.micro_batches % (2 * S) == 0) {
+	while (m.micro_batches > 1) {
 		m.micro_batches /= 2;
 		if (add_if_fits(a, r, &m, S,
 				(remedy){ REMEDY_MICRO_BATCHES,

@@ -139,7 +139,7 @@ static instance *draw_instance(arena *a, draw *d)
 		V = draw_int(d, 1, 3);
 	} while (S * V > n);
 	it->p = chunk_problem_new(a, draw_intervals(a, d, n, draw_int(d, 0, 1)),
-				  S, V, S * draw_int(d, 1, 6), INFINITY);
+				  S, V, draw_int(d, 1, 6 * S), INFINITY);
 	simulate(a, d, it);
 	enumerate(it, first, 0);
 	if (draw_int(d, 0, 1)) {
@@ -279,7 +279,8 @@ START_TEST(bounds_of_long_chains)
 END_TEST
 
 /* Every pass of a simulated step is covered by an instant, and the greatest
- * sums over chunks are those of the formula. */
+ * sums over chunks are those of the formula, or less where micro-batches do not
+ * fill the last round. */
 static void check_instants(int S, int V, int M)
 {
 	arena *a = arena_new();
@@ -310,8 +311,10 @@ static void check_instants(int S, int V, int M)
 			most = sum > most ? sum : most;
 		}
 		ck_assert_int_eq(most, run->in_flight[s]);
-		ck_assert_int_eq(most, schedule_in_flight(SCHEDULE_INTERLEAVED,
-							  s, S, V, M));
+		int formula = schedule_in_flight(SCHEDULE_INTERLEAVED, s, S, V,
+						 M);
+		ck_assert_int_le(most, formula);
+		ck_assert(most == formula || M % S);
 	}
 	arena_free(a);
 }
@@ -320,8 +323,8 @@ START_TEST(instants)
 {
 	for (int S = 1; S <= 6; S++)
 		for (int V = 1; V <= 4; V++)
-			for (int rounds = 1; rounds <= 8; rounds++)
-				check_instants(S, V, rounds * S);
+			for (int M = 1; M <= 8 * S; M++)
+				check_instants(S, V, M);
 }
 END_TEST
 

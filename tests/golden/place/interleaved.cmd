@@ -17,7 +17,9 @@ for v in interleaved:1 1f1b; do
 	chunks $v -k 3 --memory 50000 --micro-batches 7
 done
 chunks interleaved:2 -k 2 --memory 30000 --micro-batches 8
-for options in "-k 2 --micro-batches 3" "-k 4" "-k 2 --predictor"; do
+# Micro-batches that do not fill their last round.
+chunks interleaved:2 -k 2 --micro-batches 3
+for options in "-k 4" "-k 2 --predictor"; do
 	chunks interleaved:2 $options | head -n 1
 done
 for v in 0 x -1 2x 4097 ''; do
