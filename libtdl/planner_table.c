@@ -36,6 +36,12 @@ static bool are_algorithms(job *d, const cli_words *names, bool stages)
 bool planner_options_agree(job *d, planner_request *r)
 {
 	bool stages = r->micro_batches > 0;
+	if (r->statistics && !stages) {
+		cli_usage(&d->program, "%s needs %s",
+			  job_option(d, "micro-batch-statistics"),
+			  job_option(d, "micro-batches"));
+		return false;
+	}
 	return are_algorithms(d, &r->algorithms, stages) &&
 	       are_algorithms(d, &r->with, false) &&
 	       plan_read_bucket(d, r->bucket, r->topology, &r->bucket_bytes);
@@ -207,7 +213,8 @@ static const graph *in_turns(job *d, const graph *g, const planner_request *r,
 			     bool stages)
 {
 	int64_t n = r->micro_batches ? r->micro_batches : 1;
-	const turns_options o = { .turns = (int)n };
+	const turns_options o = { .turns = (int)n,
+				  .statistics = r->statistics };
 	bool divided = r->micro_batches || stages;
 	return divided ? graph_in_turns(d->arena, g, &o, d->sink) : g;
 }

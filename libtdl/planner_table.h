@@ -20,6 +20,7 @@ typedef struct planner_request {
 	const char *bucket;	/* NULL, a size or "auto"; .. */
 	int64_t bucket_bytes;	/* .. plan_request.bucket, when it was read */
 	int64_t micro_batches;	/* 0: the batch is not divided */
+	bool statistics;	/* of turns_options */
 	plan_observer *observer;
 	int threads; /* of plan_request */
 } planner_request;
@@ -33,6 +34,9 @@ typedef struct planner_request {
 	  "of stages are compared, too: the best that is found, and those "  \
 	  "of mcap, pipedream and capture", &(r)->micro_batches,             \
 	  .min = 1, .max = PLAN_MAX_TURNS },                                 \
+	{ CLI_FLAG, 0, "micro-batch-statistics", NULL,                       \
+	  "let each micro-batch have sums over its own samples where an "    \
+	  "operator needs such a sum", &(r)->statistics },                   \
 	{ CLI_REPEAT, 0, "with", "A",                                        \
 	  "also compare A, which needs another program (ilp)",               \
 	  &(r)->with },                                                      \

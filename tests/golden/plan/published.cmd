@@ -26,3 +26,4 @@ plan --stages auto --algorithm capture --inside tofu
 status tdlc compare $mlp -k 4 --algorithm mcap
 status tdlc compare $mlp -k 4 --micro-batches 0
 status tdlc compare $mlp -k 4 --micro-batches 16
+status tdlc compare $mlp -k 4 --micro-batch-statistics
