@@ -1,5 +1,6 @@
 EXTRA_DIST += \
 	%D%/README.md \
+	%D%/alpa.py \
 	%D%/bench.py \
 	%D%/gpu.py \
 	%D%/highs.py \
@@ -63,6 +64,12 @@ bench-pipelines: tdlc$(EXEEXT) tdlrun$(EXEEXT)
 	TDLC=./tdlc TDLRUN=./tdlrun $(PYTHON) $(srcdir)/%D%/pipelines.py \
 		$(PIPELINES_FLAGS)
 .PHONY: bench-pipelines
+
+# ALPA_FLAGS='gpt'
+bench-alpa: tdlc$(EXEEXT)
+	TDLC=./tdlc TDL_OPDEFS=$(srcdir)/opdefs \
+		$(PYTHON) $(srcdir)/%D%/alpa.py $(ALPA_FLAGS)
+.PHONY: bench-alpa
 
 # TRAINING_FLAGS='--repeat 5 digits'
 bench-training: tdlc$(EXEEXT) tdlrun$(EXEEXT)

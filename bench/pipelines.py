@@ -1,12 +1,15 @@
 """Plans of several stages, run: schedules x stages x tensors x replicas of three
 networks, small, compared with one worker, and with each other.
 
-	pipelines.py [--every N] [--from I] [NAME...]
+	pipelines.py [--every N] [--from I] [--comm mpi] [--cuda]
+		[--schedules S,S..] [NAME...]
 
 Each line has what all schedules of a case have in common: whether --verify held,
 whether bytes and arenas were those of the plan, and how many results, outputs
 and states, have other bits than those of the first schedule.  --every N takes
-one case of N, from number I on.  The status is 1 where one of these is not so.
+one case of N, from number I on.  --comm mpi runs processes under mpirun, --cuda
+on GPUs, or on what stands for these; results are then compared with those of
+threads and processors, too.  The status is 1 where one of these is not so.
 """
 import argparse
 import itertools
@@ -43,7 +46,32 @@ def call(*command):
     return json.loads(done.stdout)
 
 
-def run(net, schedule, stages, tensors, replicas, folder):
+def launched(how, workers):
+    """The command that runs a plan in a way."""
+    if how == "mpi":
+        return ["mpirun", "--oversubscribe", "-n", str(workers), TDLRUN,
+                "--comm", "mpi", "--kernels", "interpreter"]
+    if how == "cuda":
+        return [TDLRUN, "--backend", "cuda"]
+    return [TDLRUN, "--kernels", "interpreter"]
+
+
+def elsewhere(how, plan, workers, out, want):
+    """The faults of a run in another way, whose results are to be `want`: of
+    GPUs, but for rounding, for which --verify allows."""
+    command, *rest = launched(how, workers)
+    ran = call(command, *rest, plan, "--verify", "--outputs", out, "--json")
+    faults = [] if ran["verified"] else [f"{how}: not verified"]
+    if ran["communication_bytes"] != ran["predicted_communication_bytes"]:
+        faults.append(f"{how}: bytes")
+    with np.load(out) as results:
+        got = {n: results[n] for n in results.files}
+    other = differing(want, got) if how == "mpi" else \
+        sorted(want.keys() ^ got.keys())
+    return faults + ([f"{how}: other bits ({other[0]})"] if other else [])
+
+
+def run(net, schedule, stages, tensors, replicas, folder, ways):
     """One plan and its run: a list of faults, and the results by name."""
     plan, out = os.path.join(folder, "plan"), os.path.join(folder, "out.npz")
     turns = max(4, stages)
@@ -54,7 +82,7 @@ def run(net, schedule, stages, tensors, replicas, folder):
                 "--stages", str(stages), "--replicas", str(replicas),
                 "--schedule", schedule, "--micro-batches", str(turns),
                 "-o", plan, "--json")
-    ran = call(TDLRUN, plan, "--verify", "--kernels", "interpreter",
+    ran = call(*launched("threads", told["devices"]), plan, "--verify",
                "--outputs", out, "--json")
     faults = []
     if not ran["verified"]:
@@ -66,7 +94,10 @@ def run(net, schedule, stages, tensors, replicas, folder):
     if arenas != [s["peak_bytes"] for s in told["stages"]]:
         faults.append("arenas")
     with np.load(out) as results:
-        return faults, {n: results[n] for n in results.files}
+        found = {n: results[n] for n in results.files}
+    for how in ways:
+        faults += elsewhere(how, plan, told["devices"], out, found)
+    return faults, found
 
 
 def differing(a, b):
@@ -76,14 +107,14 @@ def differing(a, b):
     return [n for n in a if a[n].tobytes() != b[n].tobytes()]
 
 
-def case(net, stages, tensors, replicas):
+def case(net, stages, tensors, replicas, schedules, ways):
     """All schedules of a case; prints a line, and returns whether all is well."""
     began, faults, first = time.perf_counter(), [], None
     with tempfile.TemporaryDirectory() as folder:
-        for schedule in SCHEDULES:
+        for schedule in schedules:
             try:
                 wrong, results = run(net, schedule, stages, tensors, replicas,
-                                     folder)
+                                     folder, ways)
             except RuntimeError as e:
                 faults.append(f"{schedule}: {e}".strip())
                 continue
@@ -104,13 +135,19 @@ def main():
     parser.add_argument("--every", type=int, default=1, metavar="N")
     parser.add_argument("--from", type=int, default=0, metavar="I",
                         dest="first")
+    parser.add_argument("--comm", choices=["threads", "mpi"],
+                        default="threads")
+    parser.add_argument("--cuda", action="store_true")
+    parser.add_argument("--schedules", default=",".join(SCHEDULES))
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
     cases = list(itertools.product(args.names or NETS, (1, 2, 4, 8), (1, 2),
                                    (1, 2)))[args.first::args.every]
     print("net    stages tensors replicas   time")
-    good = sum([case(*c) for c in cases])
-    print(f"{good} of {len(cases)} cases well, {len(SCHEDULES)} schedules each")
+    ways = ["mpi"] * (args.comm == "mpi") + ["cuda"] * args.cuda
+    schedules = args.schedules.split(",")
+    good = sum([case(*c, schedules, ways) for c in cases])
+    print(f"{good} of {len(cases)} cases well, {len(schedules)} schedules each")
     sys.exit(good < len(cases))
 
 

@@ -190,4 +190,12 @@ if OMPI_CC=${CC:-cc} mpicc -shared -fPIC -o "$tmp/lost.so" "$tmp/lost.c"; then
 	[ "$(grep -c '^tdlrun: ' "$tmp/err")" -eq 1 ] ||
 		fail 'more than one rank says it'
 fi
+# ---- a case of the matrix ----------------------------------------------------
+
+# GPT-2 of 8 layers in 2 stages; or every sixth of all cases.
+cases='--every 1000 --from 4 --schedules gpipe,zb gpt2'
+[ "${CHECK_ALL:-}" = yes ] && cases='--every 6'
+# shellcheck disable=SC2086 # words
+expect 0 "${PYTHON:-python3}" "$root/bench/pipelines.py" --comm mpi $cases
+prints ' cases well'
 finish

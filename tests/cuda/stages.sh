@@ -220,4 +220,12 @@ for signal in KILL STOP; do
 	told "rank $((workers - 1)) on .* has not been heard from"
 	rm -rf "$tmp/meet"
 done
+# ---- a case of the matrix ----------------------------------------------------
+
+# GPT-2 of 8 layers in 2 stages; or every sixth of all cases.
+cases='--every 1000 --from 4 --schedules interleaved:2 gpt2'
+[ "${CHECK_ALL:-}" = yes ] && cases='--every 6'
+# shellcheck disable=SC2086 # words
+expect 0 "${PYTHON:-python3}" "$here/bench/pipelines.py" --cuda $cases
+prints ' cases well'
 finish
