@@ -16,6 +16,12 @@ static const char *accumulator(const jax_printer *p, dtype t)
 			     jax_type(jax_compute_type(t)));
 }
 
+/* An operand of elements of a type. */
+static const char *widened(const jax_printer *p, const char *s, dtype t)
+{
+	return dtype_is_small_float(t) ? arena_printf(p->a, "wide(%s)", s) : s;
+}
+
 /* ---- convolutions ------------------------------------------------------ */
 
 static int64_t dim_of(const jax_printer *p, const convolution *c,
@@ -80,7 +86,8 @@ static const char *dims_text(const jax_printer *p, const convolution *c,
 static const char *operand(const jax_printer *p, const convolution *c,
 			   conv_side side)
 {
-	return p->inputs[c->operand[side]];
+	int input = c->operand[side];
+	return widened(p, p->inputs[input], p->k->inputs[input].type);
 }
 
 /* The taps in the opposite order. */
@@ -312,7 +319,7 @@ const char *jax_product(const jax_printer *p)
 		const char *s = print_operand(p, &x.groups[i], t, &have);
 		of = arena_printf(p->a, "%s%s%s", of, i ? "," : "",
 				  letters(p, &have));
-		args = arena_printf(p->a, "%s, %s", args, s);
+		args = arena_printf(p->a, "%s, %s", args, widened(p, s, t));
 	}
 	jax_axes out = jax_axes_of(of_result(p->k));
 	return with_single(p, arena_printf(

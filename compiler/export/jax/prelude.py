@@ -146,6 +146,11 @@ def shift_right(x, n, bits):
     return jnp.where(far, sign, x >> jnp.where(far, 0, n))
 
 
+def wide(x):
+    """A factor of short floats.  XLA for CPUs has not all products of these."""
+    return x.astype(jnp.float32) if jax.default_backend() == "cpu" else x
+
+
 def sinpi(x):
     near = jnp.round(x)
     sign = 1 - 2 * jnp.abs(jnp.remainder(near, 2))
