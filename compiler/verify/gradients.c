@@ -86,12 +86,39 @@ const attr_value **attrs_in(const trial *t, dtype type)
 	return attrs;
 }
 
-/* Some elements, in one input of four, become 0: products with several zeros
+static bool chooses(const kexpr *e)
+{
+	if (e->kind == KX_FN && fn_table[e->fn].choice != FN_NO_CHOICE)
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (chooses(e->args[i]))
+			return true;
+	return false;
+}
+
+/* Whether products are reduced, and nothing is chosen: of equal elements those
+ * that share a derivative may have another one by differences. */
+static bool takes_zeros(const expansion *x)
+{
+	bool product = false;
+	for (int i = 0; i < x->nstages; i++) {
+		const kernel *k = x->stages[i].kernel;
+		const reducer_facts *by = &reducer_table[k->reducer];
+		bool reduces = k->reducer != RED_NONE;
+		if (!k->body || chooses(k->body) ||
+		    (reduces && by->choice != FN_NO_CHOICE))
+			return false;
+		product |= k->reducer == RED_PROD;
+	}
+	return product;
+}
+
+/* Some elements, in one input of two, become 0: products with several zeros
  * have slopes of their own. */
 static void put_zeros(rng *r, view *v)
 {
 	int64_t n = view_count(v);
-	bool any = rng_percent(r, 25);
+	bool any = rng_percent(r, 50);
 	for (int64_t e = 0; any && e < n; e++)
 		if (rng_percent(r, 40))
 			elem_set_f64(v->type, v->data, e, 0);
@@ -102,6 +129,7 @@ static bool fill(run *r)
 	const tensor_type *types = r->types;
 	contents c = { .style = 2 };
 	rng zeros = r->t->v->random; /* as many numbers are drawn as without */
+	bool some = takes_zeros(r->x);
 	rng_next(&zeros);
 	for (int i = 0; i < r->x->nparams; i++) {
 		const view *like = &r->t->values[i];
@@ -110,7 +138,8 @@ static bool fill(run *r)
 			      types[i].dims);
 		if (dtype_is_float(v->type)) {
 			fill_random(&r->t->v->random, &c, v);
-			put_zeros(&zeros, v);
+			if (some)
+				put_zeros(&zeros, v);
 		} else {
 			*v = copy_view(r->t->arena, like);
 		}
