@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	%D%/bench.py \
 	%D%/gpu.py \
 	%D%/highs.py \
+	%D%/machines.py \
 	%D%/pipelines.py \
 	%D%/placement.py \
 	%D%/plans.py \
@@ -70,6 +71,12 @@ bench-alpa: tdlc$(EXEEXT)
 	TDLC=./tdlc TDL_OPDEFS=$(srcdir)/opdefs \
 		$(PYTHON) $(srcdir)/%D%/alpa.py $(ALPA_FLAGS)
 .PHONY: bench-alpa
+
+# MACHINES_FLAGS='--rounds 9 gpt2'
+bench-machines: tdlc$(EXEEXT) tdlrun$(EXEEXT) $(nodist_calibration_DATA)
+	TDLC=./tdlc TDLRUN=./tdlrun $(PYTHON) $(srcdir)/%D%/machines.py \
+		$(MACHINES_FLAGS)
+.PHONY: bench-machines
 
 # TRAINING_FLAGS='--repeat 5 digits'
 bench-training: tdlc$(EXEEXT) tdlrun$(EXEEXT)
