@@ -49,6 +49,17 @@ same() {
 plans 4 mlp -D batch=12 -D inputs=20 -D width=18 -D depth=3 --train \
 	--optimizer adamw
 same mlp --steps 3
+# A trace has what all processes did.
+expect 0 "$TDLRUN" "$tmp/mlp.plan" --trace "$tmp/threads.json"
+expect 0 ranks 4 "$tmp/mlp.plan" --trace "$tmp/mpi.json"
+for file in threads mpi; do
+	grep -o '"cat":"[^"]*","ph":"X","pid":[0-9]*' "$tmp/$file.json" |
+		sort | uniq -c >"$tmp/$file.done"
+done
+[ "$(wc -l <"$tmp/mpi.done")" -ge 8 ] || fail 'nothing is in a trace'
+cmp "$tmp/threads.done" "$tmp/mpi.done" || fail 'other instructions'
+expect 0 "$TDLC" report "$tmp/mlp.plan" --trace "$tmp/mpi.json" \
+	-o "$tmp/mpi.html"
 plans 4 resnet -D depth=18 -D batch=4 -D image=33 -D width=8 -D classes=7
 same resnet
 plans 3 gpt2 -D layers=2 -D heads=3 -D width=24 -D tokens=9 -D batch=3 \
