@@ -169,6 +169,23 @@ def check(tmp, options, machine):
     check_text("show", plan, *on, "--diagram", "-")
 
 
+# ---- neighbours --------------------------------------------------------------
+
+def check_neighbours():
+    """No cut of a small plan is better a layer earlier or later, simulated."""
+    sizes = ("-D layers=3 -D width=32 -D heads=2 -D vocabulary=64 -D tokens=8 "
+             "-D batch=8")
+    why = programs.call(
+        TDLC, "explain", f"{programs.MODELS}/gpt2.tdl", *sizes.split(),
+        *"--train -k 4 --stages 4 --micro-batches 4".split())
+    for cut in why["cuts"]:
+        for move in cut["earlier"], cut["later"]:
+            expect(f"a cut before {move['before']} is better",
+                   move.get("predicted_seconds", 1) >=
+                   why["predicted_seconds"])
+    same("cuts", len(why["cuts"]), 3)
+
+
 # ---- files -------------------------------------------------------------------
 
 def check_failures(tmp):
@@ -194,6 +211,7 @@ def main():
         for options, machine in PLANS:
             check(tmp, options, machine)
         check_failures(tmp)
+    check_neighbours()
     programs.finish()
 
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/portfolio/pipeline_program.h"
+#include "compiler/portfolio/pipeline_refine.h"
 #include "compiler/portfolio/pipeline_sums.h"
 
 enum {
@@ -580,6 +581,8 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 			search_chunks(&x, best);
 		else
 			search(&x, best);
+		if (best->plan && !x.failed)
+			x.failed = !pipeline_refine(&named, x.layers, best);
 	}
 	if (!best->plan && !best->refused)
 		best->refused = refused(&x);
