@@ -401,7 +401,9 @@ static double slowness_of(const searcher *x, int nstages)
 	return isinf(least) ? 1 : least;
 }
 
-/* Whether a split is not planned yet, and may be better than the best. */
+/* Whether a split is not planned yet, and may be better than the best: other
+ * devices and layers of as many stages may lose less than the least so far, so
+ * that what those lost is no reason against it. */
 static bool is_hopeful(const searcher *x, const candidate *c,
 		       const pipeline_result *best)
 {
@@ -412,7 +414,7 @@ static bool is_hopeful(const searcher *x, const candidate *c,
 	for (int i = 0; i < x->planned.n; i++)
 		if (same_cut(&c->cut, &x->planned.at[i].cut))
 			return false;
-	return c->seconds * slowness_of(x, c->cut.nstages) < most;
+	return c->seconds * fmin(1, slowness_of(x, c->cut.nstages)) < most;
 }
 
 static int by_expected(const void *x, const void *y)
