@@ -68,9 +68,9 @@ static bool begins_with(const char *text, const char *word)
 static bool is_of_stages(const char *line)
 {
 	const char *words = strrchr(line, '=');
-	if (!words++)
+	if (!words)
 		return false;
-	words += strspn(words, " \t");
+	words += 1 + strspn(words + 1, " \t");
 	return begins_with(words, "stage") || begins_with(words, "on") ||
 	       begins_with(words, "devices") || begins_with(words, "replicas");
 }
