@@ -23,7 +23,15 @@ plan gpt2 4 gpt2 -D layers=1 -D heads=2 -D width=16 -D tokens=9 -D batch=4 \
 plan bert 4 bert -D layers=1 -D heads=4 -D width=16 -D tokens=6 -D batch=2 \
 	-D vocabulary=40 --train --algorithm megatron
 
-for name in mlp-1 mlp-2 mlp-4 mlp-8 resnet-2 gpt2-4 bert-4; do
+# turn NUMBER: every SAMPLEth has its turn, from number SAMPLE_FROM on.
+every=${SAMPLE:-1}
+[ "$every" -le 7 ] || every=7
+turn() { [ $((($1 + ${SAMPLE_FROM:-0}) % every)) -eq 0 ]; }
+
+number=0
+for name in mlp-1 resnet-2 mlp-2 gpt2-4 mlp-4 bert-4 mlp-8; do
+	number=$((number + 1))
+	turn $number || continue
 	plan=$tmp/$name.plan
 	expect 0 "$TDLRUN" "$plan" --steps 3 --outputs "$tmp/cpu.npz"
 	expect 0 cuda "$plan" --steps 3 --outputs "$tmp/cuda.npz" --verify
@@ -32,11 +40,8 @@ for name in mlp-1 mlp-2 mlp-4 mlp-8 resnet-2 gpt2-4 bert-4; do
 	expect 0 cuda "$plan" --steps 2 --kernels generated --verify
 	verified
 done
-# Every SAMPLEth, from number SAMPLE_FROM on.
-every=${SAMPLE:-1}
-[ "$every" -le 7 ] || every=7
 for seed in 2 3 4 5 6 7 8; do
-	[ $(((seed + ${SAMPLE_FROM:-0}) % every)) -eq 0 ] || continue
+	turn $seed || continue
 	for gpus in 1 2 3; do
 		export FAKE_CUDA_SEED=$seed FAKE_CUDA_DEVICES=$gpus
 		expect 0 cuda "$tmp/mlp-4.plan" --steps 3 --verify \
