@@ -33,8 +33,11 @@ static void compare(const hash_table *t, const uint64_t *list, int n,
 		ck_assert(!seen[i]);
 		seen[i] = true;
 	}
-	for (int i = 0; i < n; i++)
-		ck_assert(seen[i] == (hash_fold(list[i]) == hash_fold(hash)));
+	int first = 0;
+	while (first < n &&
+	       seen[first] == (hash_fold(list[first]) == hash_fold(hash)))
+		first++;
+	ck_assert_int_eq(first, n);
 }
 
 START_TEST(agrees_with_a_list)
