@@ -7,6 +7,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/diag.c %D%/diag.def %D%/diag.h \
 	%D%/dtype.c %D%/dtype.h \
 	%D%/file.c %D%/file.h \
+	%D%/curve.c %D%/curve.h \
 	%D%/hash.c %D%/hash.h \
 	%D%/heap.c %D%/heap.h \
 	%D%/intern.c %D%/intern.h \

@@ -4,32 +4,15 @@
 
 #include <math.h>
 
-/* ---- one curve --------------------------------------------------------- */
-
-double measured_seconds(const measured_curve *c, double size)
-{
-	const measured_point *at = c->at, *last = &at[c->n - 1];
-	int i = 1;
-	if (size <= at[0].size)
-		return at[0].seconds;
-	if (size >= last->size)
-		return last->seconds * (size / last->size);
-	while (at[i].size < size)
-		i++;
-	const measured_point *x = &at[i - 1], *y = &at[i];
-	double part = log(size / x->size) / log(y->size / x->size);
-	return x->seconds * pow(y->seconds / x->seconds, part);
-}
-
 /* ---- products ---------------------------------------------------------- */
 
 /* Two curves, and how far from the first to the second a product lies. */
 typedef struct between {
-	const measured_curve *low, *high;
+	const curve *low, *high;
 	double part;
 } between;
 
-static const measured_curve *long_sides(const measured_list *all)
+static const curve *long_sides(const measured_list *all)
 {
 	for (int i = 0; i < all->n; i++)
 		if (all->at[i].least == 0)
@@ -58,7 +41,7 @@ static between curves_near(const measured_list *all, const kernel_load *l)
 {
 	kernel_side side = kernel_least_side(l);
 	double least = l->extent[side];
-	const measured_curve *square = long_sides(all);
+	const curve *square = long_sides(all);
 	const measured_kernels *low = NULL;
 	for (int i = 0; i < all->n; i++) {
 		const measured_kernels *x = &all->at[i];
@@ -74,7 +57,7 @@ static between curves_near(const measured_list *all, const kernel_load *l)
 			break;
 	}
 	if (!low || !square) {
-		const measured_curve *one = low ? &low->curve
+		const curve *one = low ? &low->curve
 					    : square ? square
 						     : &all->at[0].curve;
 		return (between){ one, one, 0 };
@@ -87,9 +70,9 @@ static between curves_near(const measured_list *all, const kernel_load *l)
 }
 
 /* The operations per second of the largest product that was measured. */
-static double fastest(const measured_curve *c)
+static double fastest(const curve *c)
 {
-	const measured_point *last = &c->at[c->n - 1];
+	const curve_point *last = &c->at[c->n - 1];
 	return last->size / last->seconds;
 }
 
@@ -97,8 +80,8 @@ static double fastest(const measured_curve *c)
 static double product_seconds(const measured_list *all, const kernel_load *l)
 {
 	between b = curves_near(all, l);
-	double x = measured_seconds(b.low, l->work);
-	double y = measured_seconds(b.high, l->work);
+	double x = curve_seconds(b.low, l->work);
+	double y = curve_seconds(b.high, l->work);
 	double one = x * pow(y / x, b.part), begin = b.high->at[0].seconds;
 	if (l->count <= 1)
 		return one;
@@ -129,5 +112,5 @@ double measured_kernel_seconds(const measured_device *d, const kernel_form *f,
 		return 0;
 	if (f->side[SIDE_DEPTH])
 		return product_seconds(all, l);
-	return measured_seconds(&all->at[0].curve, l->work);
+	return curve_seconds(&all->at[0].curve, l->work);
 }

@@ -1,26 +1,12 @@
 /* Times that were measured on a machine: of kernels by class, type and size, of
- * memory and of collectives (docs/machines.md).  Between the sizes that were
- * measured the logarithm of the time is linear in that of the size; a kernel
- * that does less than the least takes as long as that, one that does more than
- * the most does it as fast. */
+ * memory and of collectives (docs/machines.md), as curves by size: operations
+ * of a kernel, bytes of a copy or a message. */
 #ifndef TDL_COMPILER_COST_MEASURED_H
 #define TDL_COMPILER_COST_MEASURED_H
 
+#include "base/curve.h"
 #include "kernel/kernel_class.h"
 #include "layout/collective.h"
-
-/* Seconds by size: operations of a kernel, bytes of a copy or a message.  Both
- * rise from point to point, the seconds perhaps not strictly. */
-typedef struct measured_point {
-	double size, seconds;
-} measured_point;
-
-typedef struct measured_curve {
-	int n; /* at least 1 */
-	const measured_point *at;
-} measured_curve;
-
-double measured_seconds(const measured_curve *c, double size);
 
 /* Kernels of one class.  Where `least' is not 0 they are products, of which
  * `side' has this extent, and the other two are longer. */
@@ -29,7 +15,7 @@ typedef struct measured_kernels {
 	dtype type;
 	kernel_side side;
 	int64_t least;
-	measured_curve curve;
+	curve curve;
 } measured_kernels;
 
 typedef struct measured_list {
@@ -41,7 +27,7 @@ typedef struct measured_list {
  * processors and its memory's bandwidth. */
 typedef struct measured_device {
 	int devices;
-	measured_curve memory; /* by bytes that are read and written */
+	curve memory; /* by bytes that are read and written */
 	/* By class and type, those of a side together, by their `least'. */
 	measured_list kernels[KERNEL_CLASSES][DT_COUNT];
 } measured_device;
@@ -55,7 +41,7 @@ double measured_kernel_seconds(const measured_device *d, const kernel_form *f,
 typedef struct measured_transfer {
 	collective collective;
 	int devices; /* that took part */
-	measured_curve curve;
+	curve curve;
 } measured_transfer;
 
 #endif

@@ -176,7 +176,7 @@ static double level_seconds(const topology *t, const topology_level *l,
 			    const measured_transfer *x,
 			    const topology_move *m, int i, double bytes)
 {
-	double s = measured_seconds(&x->curve, bytes);
+	double s = curve_seconds(&x->curve, bytes);
 	if (m->ring && m->peers[i] > x->devices)
 		s += l->latency * (m->peers[i] - x->devices);
 	double least = bytes / l->bandwidth;
@@ -213,7 +213,7 @@ double topology_copy_seconds(const topology *t, double bytes)
 {
 	if (!t->now || bytes <= 0)
 		return bytes / t->bandwidth;
-	return slowed(t, measured_seconds(&t->now->memory, 2 * bytes));
+	return slowed(t, curve_seconds(&t->now->memory, 2 * bytes));
 }
 
 const topology *topology_of(arena *a, const topology *t, int k)
@@ -254,7 +254,7 @@ double topology_form_seconds(const topology *t, const kernel *k,
 	if (s == 0)
 		s = roofline(t, k->type, flops, 0);
 	if (isfinite(t->bandwidth))
-		move = measured_seconds(&t->now->memory, bytes);
+		move = curve_seconds(&t->now->memory, bytes);
 	return slowed(t, s > move ? s : move);
 }
 

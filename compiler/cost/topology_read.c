@@ -130,7 +130,7 @@ enum { MAX_POINTS = 256, MAX_CURVES = 1024, MAX_SHARES = 32 };
 
 /* [size, seconds, spread]; the spread is for people. */
 static bool read_point(const reader *r, const json_t *of, const
-		       measured_point *before, measured_point *to)
+		       curve_point *before, curve_point *to)
 {
 	double v[3] = { 0, 0, 0 };
 	size_t n = json_array_size(of);
@@ -144,7 +144,7 @@ static bool read_point(const reader *r, const json_t *of, const
 			return wrong(r, "a size, seconds and a spread are "
 					"numbers of at least 0");
 	}
-	*to = (measured_point){ v[0], v[1] };
+	*to = (curve_point){ v[0], v[1] };
 	if (to->size <= 0 || to->seconds < 1e-12 || to->seconds > 1e9)
 		return wrong(r, "a size is above 0, seconds are 1e-12 to 1e9");
 	if (before && to->size <= before->size)
@@ -155,21 +155,21 @@ static bool read_point(const reader *r, const json_t *of, const
 }
 
 static bool read_curve(const reader *r, const char *key, const json_t *of,
-		       measured_curve *to)
+		       curve *to)
 {
 	size_t n = json_array_size(of);
 	if (!json_is_array(of) || n == 0 || n > MAX_POINTS)
 		return wrong(r, arena_printf(r->a, "'%s' is missing: a list "
 					     "of 1 to %d points", key,
 					     MAX_POINTS));
-	measured_point *at = ARENA_ARRAY(r->a, measured_point, n);
+	curve_point *at = ARENA_ARRAY(r->a, curve_point, n);
 	for (size_t i = 0; i < n; i++) {
 		const reader in = inside(r, key, i);
 		if (!read_point(&in, json_array_get(of, i),
 				i ? &at[i - 1] : NULL, &at[i]))
 			return false;
 	}
-	*to = (measured_curve){ (int)n, at };
+	*to = (curve){ (int)n, at };
 	return true;
 }
 

@@ -326,7 +326,7 @@ static json_t *machine_json(const calibrator *c)
 		.devices = c->devices,
 		.links = c->nworkers > 1 ? &c->between : NULL,
 	};
-	return fitted_json(a, &m);
+	return fitted_json(&m);
 }
 
 static bool write_machine(calibrator *c)

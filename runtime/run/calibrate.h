@@ -28,14 +28,6 @@ typedef struct fitted_point {
 
 typedef VEC(fitted_point) fitted_curve;
 
-/* Points of a curve: sizes rise, those within a factor of 1.5 are one, with
- * their least seconds or their geometric mean.  Seconds do not fall: what takes
- * longer than something larger was disturbed. */
-void fit_curve(arena *a, fitted_curve *c, bool least);
-
-/* The seconds of a curve between its points, as predictions have them. */
-double fitted_seconds(const fitted_curve *c, double size);
-
 /* Kernels of one class, type and, of products with a short side, side. */
 typedef struct fitted_kernels {
 	kernel_class class;
@@ -73,7 +65,7 @@ typedef struct fitted_machine {
 	const fitted_links *links; /* NULL: there was one device */
 } fitted_machine;
 
-json_t *fitted_json(arena *a, const fitted_machine *m);
+json_t *fitted_json(const fitted_machine *m);
 
 bool calibrate_command(session *s, cli_status *status);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/curve.h"
 #include "runtime/run/calibrate.h"
 
 /* ---- curves ------------------------------------------------------------ */
@@ -33,7 +34,10 @@ static fitted_point joined(const fitted_point *at, int begin, int end,
 	return p;
 }
 
-void fit_curve(arena *a, fitted_curve *c, bool least)
+/* Points of a curve: sizes rise, those within a factor of 1.5 are one, with
+ * their least seconds or their geometric mean.  Seconds do not fall: what takes
+ * longer than something larger was disturbed. */
+static void fit_curve(arena *a, fitted_curve *c, bool least)
 {
 	const double near = 1.5;
 	fitted_curve to = { 0 };
@@ -51,21 +55,13 @@ void fit_curve(arena *a, fitted_curve *c, bool least)
 	*c = to;
 }
 
-double fitted_seconds(const fitted_curve *c, double size)
+/* The curve as predictions have it. */
+static curve curve_of(arena *a, const fitted_curve *c)
 {
-	int i = 1;
-	const fitted_point *at = c->at, *last = &at[c->n - 1];
-	if (c->n == 0)
-		return 0;
-	if (size <= at[0].size)
-		return at[0].seconds;
-	if (size >= last->size)
-		return last->seconds * (size / last->size);
-	while (at[i].size < size)
-		i++;
-	const fitted_point *x = &at[i - 1], *y = &at[i];
-	double part = log(size / x->size) / log(y->size / x->size);
-	return x->seconds * pow(y->seconds / x->seconds, part);
+	curve_point *at = ARENA_ARRAY(a, curve_point, c->n);
+	for (int i = 0; i < c->n; i++)
+		at[i] = (curve_point){ c->at[i].size, c->at[i].seconds };
+	return (curve){ c->n, at };
 }
 
 /* ---- a device ---------------------------------------------------------- */
@@ -134,11 +130,14 @@ fitted_links fit_links(arena *a, const calibration *all,
 {
 	const double least = 0.05; /* of the time, that a message takes */
 	fitted_links l = { .devices = devices };
+	const curve memory = curve_of(a, &copies->memory);
 	for (int i = 0; i < all->n; i++) {
 		const calibrated *x = &all->at[i];
 		if (!x->moves || x->received <= 0)
 			continue;
-		double copy = fitted_seconds(&copies->memory, 2 * x->written);
+		double copy = memory.n > 0
+				      ? curve_seconds(&memory, 2 * x->written)
+				      : 0;
 		const fitted_point p = { x->received,
 					 fmax(x->seconds - copy,
 					      least * x->seconds),
@@ -272,9 +271,8 @@ static json_t *level_json(const fitted_machine *m)
 			 rounded(bandwidth), "transfers", all);
 }
 
-json_t *fitted_json(arena *a, const fitted_machine *m)
+json_t *fitted_json(const fitted_machine *m)
 {
-	(void)a;
 	return json_pack("{s:s,s:i,s:s,s:s,s:i,s:o,s:[o],s:o}", "format",
 			 "tdl-topology", "version", 2, "name", m->name, "made",
 			 m->maker, "processors", m->processors, "device",
