@@ -10,6 +10,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/pipeline_costs.c %D%/pipeline_costs.h \
 	%D%/pipeline_layers.c %D%/pipeline_layers.h \
 	%D%/pipeline_plan.c %D%/pipeline_plan.h \
+	%D%/pin_text.c %D%/pin_text.h \
 	%D%/pins.c %D%/pins.h \
 	%D%/tensor_parallel.c %D%/tensor_parallel.h \
 	%D%/pipeline_program.c %D%/pipeline_program.h \

@@ -8,9 +8,8 @@
 #include "base/file.h"
 #include "base/spelling.h"
 #include "compiler/planners/partial_assignment.h"
+#include "compiler/portfolio/pin_text.h"
 #include "compiler/portfolio/tensor_parallel.h"
-
-enum { MOST_TEXT = 16 << 20 }; /* bytes of a file */
 
 /* A pin: its pattern, and a word per axis; one stands for all. */
 typedef struct pin {
@@ -38,29 +37,10 @@ static bool fail(const reading *r, const pin *p, const char *why)
 
 /* ---- text -------------------------------------------------------------- */
 
-/* The text without blanks at its ends; changes it. */
-static char *trimmed(char *text)
-{
-	text += strspn(text, " \t\r");
-	size_t n = strlen(text);
-	while (n > 0 && strchr(" \t\r", text[n - 1]))
-		n--;
-	text[n] = '\0';
-	return text;
-}
-
-/* The text after `word' and blanks; NULL if text does not begin with these. */
-static const char *after_word(const char *text, const char *word)
-{
-	size_t n = strlen(word);
-	if (strncmp(text, word, n) || !text[n] || !strchr(" \t", text[n]))
-		return NULL;
-	return text + n + strspn(text + n, " \t");
-}
-
 static bool read_word(const reading *r, pin *p, const char *text)
 {
-	const char *cut = after_word(text, "cut"), *by = after_word(text, "by");
+	const char *cut = pin_after_word(text, "cut");
+	const char *by = pin_after_word(text, "by");
 	bool of_nodes = by || !strcmp(text, "whole");
 	if (!cut && !of_nodes && strcmp(text, "replicated"))
 		return fail(r, p, arena_printf(r->arena, "'%s' is none of "
@@ -83,9 +63,9 @@ static bool read_pin(const reading *r, char *text, pin *p)
 	if (!words)
 		return fail(r, p, "NAMES=WORDS is expected");
 	*words++ = '\0';
-	p->names = trimmed(text);
+	p->names = pin_trimmed(text);
 	for (char *word; (word = strsep(&words, ","));)
-		if (!read_word(r, p, trimmed(word)))
+		if (!read_word(r, p, pin_trimmed(word)))
 			return false;
 	if (p->nwords != 1 && p->nwords != r->mesh->naxes)
 		return fail(r, p, arena_printf(r->arena, "%d words, but "
@@ -187,27 +167,19 @@ static bool apply(reading *r, const pin *p)
 	return ok && count == 0 ? no_name(r, p) : ok;
 }
 
-/* Reads and applies the pins in a text, one a line.  False when errors were
- * added. */
+/* Reads and applies a pin: a pin_line. */
+static bool apply_line(void *of, char *line, range at)
+{
+	reading *r = of;
+	pin p = { .at = at };
+	return read_pin(r, line, &p) && apply(r, &p);
+}
+
 static bool apply_all(reading *r, const char *path, const char *text,
 		      size_t len)
 {
-	uint32_t base = diag_add_source(r->sink, path, text, len);
-	char *rest = arena_strndup(r->arena, text, len), *all = rest;
-	bool ok = base > 0;
-	if (memchr(text, '\0', len)) {
-		diag_error_in(r->sink, DIAG_BAD_PIN, path,
-			      "this is not text: it has a zero byte");
-		return false;
-	}
-	for (char *line; base > 0 && (line = strsep(&rest, "\n"));) {
-		uint32_t beg = base + (uint32_t)(line - all);
-		pin p = { .at = { beg, beg + (uint32_t)strlen(line) } };
-		line[strcspn(line, "#")] = '\0';
-		if (*trimmed(line))
-			ok &= read_pin(r, trimmed(line), &p) && apply(r, &p);
-	}
-	return ok;
+	return pin_text_read(r->arena, r->sink, path, text, len, apply_line,
+			     r);
 }
 
 /* Whether states and their next values have the same pins. */
@@ -249,7 +221,7 @@ const partial_assignment *pins_resolve(arena *a, diag_sink *sink,
 	if (o->file) {
 		size_t len;
 		const char *text = file_read(a, sink, o->file,
-					     MOST_TEXT, &len);
+					     PIN_MOST_TEXT, &len);
 		if (text && path_ends_in(o->file, ".json")) {
 			text = tensor_parallel_pins(a, sink, o->file, text,
 						    len, g);

@@ -7,9 +7,8 @@
 
 #include "base/file.h"
 #include "base/spelling.h"
+#include "compiler/portfolio/pin_text.h"
 #include "plan/pipeline.h"
-
-enum { MOST_TEXT = 16 << 20 }; /* bytes of a file */
 
 /* A line: the names, or the number of a stage, and what it says. */
 typedef struct stage_pin {
@@ -36,32 +35,12 @@ static bool fail(const reading *r, range at, const char *why)
 
 /* ---- text ---------------------------------------------------------------- */
 
-/* The text without blanks at its ends; changes it. */
-static char *trimmed(char *text)
-{
-	text += strspn(text, " \t\r");
-	size_t n = strlen(text);
-	while (n > 0 && strchr(" \t\r", text[n - 1]))
-		n--;
-	text[n] = '\0';
-	return text;
-}
-
 /* The number behind a word and blanks; -1: the text is not that. */
 static int number_after(const char *text, const char *word, int most)
 {
-	size_t n = strlen(word);
+	const char *number = pin_after_word(text, word);
 	int64_t value;
-	if (strncmp(text, word, n) || !text[n] || !strchr(" \t", text[n]))
-		return -1;
-	text += n + strspn(text + n, " \t");
-	return cli_int(text, 0, most, &value) ? (int)value : -1;
-}
-
-static bool begins_with(const char *text, const char *word)
-{
-	size_t n = strlen(word);
-	return !strncmp(text, word, n) && text[n] && strchr(" \t", text[n]);
+	return number && cli_int(number, 0, most, &value) ? (int)value : -1;
 }
 
 /* Whether a pin without comment and blanks at its ends is about stages. */
@@ -71,14 +50,15 @@ static bool is_of_stages(const char *line)
 	if (!words)
 		return false;
 	words += 1 + strspn(words + 1, " \t");
-	return begins_with(words, "stage") || begins_with(words, "on") ||
-	       begins_with(words, "devices") || begins_with(words, "replicas");
+	return pin_after_word(words, "stage") || pin_after_word(words, "on") ||
+	       pin_after_word(words, "devices") ||
+	       pin_after_word(words, "replicas");
 }
 
 static bool read_stage_words(const reading *r, char *words, stage_pin *p)
 {
 	for (char *word; (word = strsep(&words, ","));) {
-		word = trimmed(word);
+		word = pin_trimmed(word);
 		int n = number_after(word, "devices", MESH_MAX_WORKERS);
 		int d = number_after(word, "replicas", MESH_MAX_WORKERS);
 		if (n < 1 && d < 1)
@@ -93,15 +73,18 @@ static bool read_stage_words(const reading *r, char *words, stage_pin *p)
 	return true;
 }
 
-static bool read_line(reading *r, char *text, stage_pin p)
+/* A pin_line. */
+static bool read_line(void *of, char *text, range at)
 {
+	reading *r = of;
+	stage_pin p = { .at = at };
 	char *words = strrchr(text, '=');
 	if (!words || !is_of_stages(text))
 		return fail(r, p.at, "pins of stages do not go with pins of "
 			    "layouts");
 	*words++ = '\0';
-	text = trimmed(text);
-	words = trimmed(words);
+	text = pin_trimmed(text);
+	words = pin_trimmed(words);
 	p.stage = p.device = -1;
 	p.of = number_after(text, "stage", PLAN_MAX_STAGES - 1);
 	if (p.of >= 0 && !read_stage_words(r, words, &p))
@@ -122,24 +105,7 @@ static bool read_line(reading *r, char *text, stage_pin p)
 static bool read_text(reading *r, const char *path, const char *text,
 		      size_t len)
 {
-	uint32_t base = diag_add_source(r->sink, path, text, len);
-	char *rest = arena_strndup(r->arena, text, len), *all = rest;
-	bool ok = base > 0;
-	if (memchr(text, '\0', len)) {
-		diag_error_in(r->sink, DIAG_BAD_PIN, path,
-			      "this is not text: it has a zero byte");
-		return false;
-	}
-	for (char *line; base > 0 && (line = strsep(&rest, "\n"));) {
-		uint32_t beg = base + (uint32_t)(line - all);
-		const stage_pin p = { .at = { beg, beg + (uint32_t)
-						     strlen(line) } };
-		line[strcspn(line, "#")] = '\0';
-		line = trimmed(line);
-		if (*line)
-			ok &= read_line(r, line, p);
-	}
-	return ok;
+	return pin_text_read(r->arena, r->sink, path, text, len, read_line, r);
 }
 
 static bool read_all(reading *r, const pin_texts *o)
@@ -148,7 +114,7 @@ static bool read_all(reading *r, const pin_texts *o)
 	if (o->file) {
 		size_t len;
 		const char *text = file_read(r->arena, r->sink, o->file,
-					     MOST_TEXT, &len);
+					     PIN_MOST_TEXT, &len);
 		ok = text && read_text(r, o->file, text, len);
 	}
 	for (int i = 0; i < o->pins.n; i++)
@@ -162,7 +128,7 @@ static bool has_stages(arena *a, const char *text, size_t len)
 	char *rest = arena_strndup(a, text, len);
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		line[strcspn(line, "#")] = '\0';
-		if (is_of_stages(trimmed(line)))
+		if (is_of_stages(pin_trimmed(line)))
 			return true;
 	}
 	return false;
@@ -172,7 +138,7 @@ bool stage_pins_are_given(arena *a, const pin_texts *o)
 {
 	size_t len;
 	const char *text = !o->file ? NULL :
-		file_read(a, diag_sink_new(a), o->file, MOST_TEXT, &len);
+		file_read(a, diag_sink_new(a), o->file, PIN_MOST_TEXT, &len);
 	bool found = text && has_stages(a, text, len);
 	for (int i = 0; i < o->pins.n && !found; i++)
 		found = has_stages(a, o->pins.at[i], strlen(o->pins.at[i]));
