@@ -212,6 +212,8 @@ static void split_evenly(searcher *x, int nstages, pipeline_schedule kind,
 	const int *n = pipeline_even(x->tmp, x->how->k, nstages);
 	int *first = ARENA_ARRAY(x->tmp, int, nstages + 1);
 	for (int s = 0; s < nstages; s++) {
+		if (x->aims->replicas && n[s] % x->aims->replicas)
+			return;
 		first[s + 1] = first[s] + n[s];
 		if (!is_aligned(x->how->topology, first[s], first[s + 1])) {
 			x->refused.meshes++;
@@ -542,10 +544,12 @@ static const char *reasons(const searcher *x)
 	return all;
 }
 
-static const char *refused(const searcher *x)
+/* Why no search is needed to say that there is no division; NULL. */
+static const char *impossible(const searcher *x)
 {
 	const pipeline_aims *aims = x->aims;
 	int n = aims->nstages, k = x->how->k, layers = x->layers->n;
+	int d = aims->replicas;
 	arena *a = x->how->arena;
 	if (n > k)
 		return arena_printf(a, "%d device%s cannot make %d stages", k,
@@ -554,6 +558,19 @@ static const char *refused(const searcher *x)
 		return arena_printf(a, "%d layer%s cannot make %d %s", layers,
 				    layers == 1 ? "" : "s", n * aims->chunks,
 				    aims->chunks > 1 ? "chunks" : "stages");
+	if (d && (k % d || (int64_t)n * d > k))
+		return arena_printf(a, "%d device%s cannot make %s of %d "
+				    "replicas each", k, k == 1 ? "" : "s",
+				    n ? arena_printf(a, "%d stage%s", n,
+						     n == 1 ? "" : "s")
+				      : "stages", d);
+	return NULL;
+}
+
+static const char *refused(const searcher *x)
+{
+	int k = x->how->k, layers = x->layers->n;
+	arena *a = x->how->arena;
 	return arena_printf(a, "no division of %d layers among %d devices of "
 			    "'%s' was found%s", layers, k,
 			    x->how->topology->name, reasons(x));
@@ -568,9 +585,8 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 	named.algorithm = aims->inside ? aims->inside : PLAN_AUTO;
 	*best = (pipeline_result){ 0 };
 	x.layers = pipeline_layers_new(how->arena, how->graph, how->topology);
-	bool possible = aims->nstages <= how->k &&
-			aims->nstages * aims->chunks <= x.layers->n;
-	if (possible) {
+	best->refused = impossible(&x);
+	if (!best->refused) {
 		x.sums = (pipeline_sums){
 			.a = x.tmp,
 			.how = &named,

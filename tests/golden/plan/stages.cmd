@@ -10,6 +10,9 @@ plan -k 2 --stages 2 --micro-batches 1 --memory 400 -o "$tmp/none.plan"
 [ ! -e "$tmp/none.plan" ] || echo "it was written"
 plan -k 8 --stages 8 --micro-batches 1
 plan -k 2 --stages 3 --micro-batches 1
+plan -k 4 --stages 2 --replicas 3 --micro-batches 1
+plan -k 4 --stages auto --replicas 3 --micro-batches 1
+plan -k 6 --stages 2 --replicas 2 --micro-batches 1 | sed -n '/stage /,$p'
 # Options.
 plan -k 2 --stages 2
 plan -k 2 --stages none --micro-batches 1
