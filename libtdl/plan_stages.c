@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/portfolio/pipeline_judge.h"
 #include "compiler/portfolio/pipeline_plan.h"
 #include "compiler/portfolio/stage_pins.h"
 #include "compiler/train/train.h"

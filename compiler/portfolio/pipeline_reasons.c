@@ -2,7 +2,7 @@
 
 #include "compiler/portfolio/pipeline_reasons.h"
 
-#include "compiler/portfolio/pipeline_search.h"
+#include "compiler/portfolio/pipeline_judge.h"
 
 static double turn_seconds(const pipeline_stage *s)
 {

@@ -2,7 +2,7 @@
 
 #include "compiler/portfolio/pipeline_refine.h"
 
-#include "compiler/portfolio/pipeline_search.h"
+#include "compiler/portfolio/pipeline_judge.h"
 
 /* Plans of small graphs take milliseconds, of large ones seconds: nodes that
  * are planned in all, and plans. */

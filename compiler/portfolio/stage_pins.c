@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/spelling.h"
 #include "compiler/portfolio/pin_text.h"
+#include "compiler/portfolio/pipeline_judge.h"
 #include "plan/pipeline.h"
 
 /* A line: the names, or the number of a stage, and what it says. */
