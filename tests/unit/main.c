@@ -43,7 +43,10 @@ bool sampled(int seed)
 
 int at_least(int n)
 {
-	return sample_every() == 1 ? n : n / sample_every() / 2;
+	int every = sample_every();
+	if (every == 1)
+		return n;
+	return n / every < 8 ? -1 : n / every / 4;
 }
 
 /* A limit against tests that hang; none is about time. */

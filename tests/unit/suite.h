@@ -22,7 +22,8 @@ bool sampled(int seed);
 int cases_asked(int n);
 int cases_from(void);
 
-/* The least number that a sample has to have, where n of all are asked. */
+/* The number that a sample has to exceed, where all cases exceed n: less than
+ * its share, since samples scatter, and -1 where that is next to nothing. */
 int at_least(int n);
 
 #endif
