@@ -2,7 +2,11 @@
 #ifndef TDL_LIBTDL_DOT_H
 #define TDL_LIBTDL_DOT_H
 
+#include <stdbool.h>
 #include <stdio.h>
+
+#include "base/arena.h"
+#include "libtdl/blocks.h"
 
 /* A quoted string; newlines are those of a label. */
 void dot_quoted(FILE *to, const char *s);
@@ -13,5 +17,14 @@ void dot_begin(FILE *to, const char *name);
 /* A vertex "t3" with a label; style: its attributes, "shape=box". */
 void dot_vertex(FILE *to, const char *id, int number, const char *label,
 		const char *style);
+
+/* The text of equal blocks: "12 x layer_{0..11}". */
+const char *dot_times(arena *a, const char *name, int n);
+
+/* Vertex "n3" for equal blocks: "12 x layer_{0..11}, part 2" and how many
+ * operators each has, or `op' where it is an operator; `more' in the lines
+ * below.  output: a result of theirs leaves the drawing. */
+void dot_block(FILE *to, arena *a, int number, const block_group *b,
+	       const char *op, const char *more, bool output);
 
 #endif

@@ -10,9 +10,10 @@
 
 /* The output of `tdlc show MODEL --json'. */
 json_t *graph_json(const graph *g);
-/* The same without --json; and with --dot, for graphviz. */
+/* The same without --json; and with --dot, for graphviz: unfolded draws each
+ * operator, else blocks of a large model are drawn whole. */
 void graph_text(FILE *to, arena *a, const graph *g);
-void graph_dot(FILE *to, arena *a, const graph *g);
+void graph_dot(FILE *to, arena *a, const graph *g, bool unfolded);
 
 /* The output of `tdlc show MODEL --costs': the model at path as a cost graph,
  * for a machine, NULL for the default.  NULL when errors were added. */

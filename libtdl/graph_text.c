@@ -1,4 +1,4 @@
-/* The operators and tensors of a model, as a table and as a drawing. */
+/* The operators and tensors of a model, as a table. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -7,7 +7,6 @@
 #include "base/intern.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "libtdl/dot.h"
 #include "libtdl/graph_json.h"
 #include "libtdl/plan_report.h"
 
@@ -92,54 +91,4 @@ void graph_text(FILE *to, arena *a, const graph *g)
 	print_folded(to, a, g);
 	fputc('\n', to);
 	print_nodes(to, a, g);
-}
-
-/* ---- dot --------------------------------------------------------------- */
-
-/* An arrow to node n from the producer of a tensor; weights are not drawn. */
-static void print_edge(FILE *to, arena *a, const graph *g, tensor_id in,
-		       node_id n)
-{
-	const tensor *t = &g->tensors[in];
-	bool made = t->producer != NONE;
-	if (!made && t->kind != TENSOR_INPUT && !is_kept(t))
-		return;
-	fprintf(to, "  %s%d -> n%d [label=", made ? "n" : "t",
-	       made ? t->producer : in, n);
-	dot_quoted(to, tensor_type_text(a, &t->type));
-	fprintf(to, "];\n");
-}
-
-/* States, and the nodes that compute their next values. */
-static void print_states(FILE *to, const graph *g)
-{
-	for (int i = 0; i < g->ntensors; i++) {
-		const tensor *t = &g->tensors[i];
-		if (!is_kept(t))
-			continue;
-		dot_vertex(to, "t", i, t->name, "shape=ellipse, style=dashed");
-		if (t->next != NONE)
-			fprintf(to, "  n%d -> t%d [style=dashed];\n",
-			       g->tensors[t->next].producer, i);
-	}
-}
-
-void graph_dot(FILE *to, arena *a, const graph *g)
-{
-	dot_begin(to, g->name);
-	for (int i = 0; i < g->ninputs; i++)
-		dot_vertex(to, "t", g->inputs[i],
-			     g->tensors[g->inputs[i]].name, "shape=ellipse");
-	for (int i = 0; i < g->nnodes; i++)
-		dot_vertex(to, "n", i,
-			     arena_printf(a, "%s: %s", g->nodes[i].name,
-					  g->nodes[i].op),
-			     g->tensors[g->nodes[i].output].output
-				     ? "shape=box, peripheries=2"
-				     : "shape=box");
-	for (int i = 0; i < g->nnodes; i++)
-		for (int j = 0; j < g->nodes[i].kernel->ninputs; j++)
-			print_edge(to, a, g, g->nodes[i].inputs[j], i);
-	print_states(to, g);
-	fprintf(to, "}\n");
 }

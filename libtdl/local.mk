@@ -1,6 +1,7 @@
 # The requests, which tdlc uses, too, and the functions of tdl.h.
 noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 %C%_libjobs_a_SOURCES = \
+	%D%/blocks.c %D%/blocks.h \
 	%D%/check.c %D%/check.h \
 	%D%/coverage.c %D%/coverage.h \
 	%D%/coverage_text.c \
@@ -18,7 +19,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/explain_concrete.c \
 	%D%/explain_input.c \
 	%D%/explain_text.c \
-	%D%/graph_json.c %D%/graph_json.h \
+	%D%/graph_dot.c %D%/graph_json.c %D%/graph_json.h \
 	%D%/graph_text.c \
 	%D%/job.c %D%/job.h \
 	%D%/name_groups.c %D%/name_groups.h \

@@ -104,7 +104,8 @@ static void show(api_call *c, void *arg)
 	if (!api_model_agrees(c, q->of, false))
 		return;
 	if (c->context->style & TDL_DOT)
-		graph_dot(text_stream_open(&s), a, g);
+		graph_dot(text_stream_open(&s), a, g,
+			  c->context->style & TDL_UNFOLDED);
 	else if (api_as_text(c))
 		graph_text(text_stream_open(&s), a, g);
 	else

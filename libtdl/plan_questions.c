@@ -119,7 +119,8 @@ static void lay_out_stages(api_call *c, question *q)
 	if (!v)
 		return;
 	if (c->context->style & TDL_DOT) {
-		stages_show_dot(text_stream_open(&s), v);
+		stages_show_dot(text_stream_open(&s), v,
+				c->context->style & TDL_UNFOLDED);
 		q->answer = api_printed(c, &s);
 	} else if (api_as_text(c)) {
 		stages_show_text(text_stream_open(&s), v);
@@ -143,7 +144,8 @@ static void lay_out(api_call *c, void *arg)
 		return;
 	v.classes = layout_classes_new(v.arena, &v.p->mesh);
 	if (c->context->style & TDL_DOT)
-		plan_view_dot(text_stream_open(&s), v.arena, v.p);
+		plan_view_dot(text_stream_open(&s), v.arena, v.p,
+			      c->context->style & TDL_UNFOLDED);
 	else if (api_as_text(c))
 		plan_view_text(text_stream_open(&s), &v);
 	else

@@ -37,8 +37,9 @@ void plan_view_tables(FILE *to, const plan_view *v);
 /* The output of `tdlc show PLAN --json'. */
 json_t *plan_view_json(const plan_view *v);
 /* The same without --json: equal tensors, operators and transfers of repeated
- * blocks in one row; and with --dot, for graphviz. */
+ * blocks in one row; and with --dot, for graphviz: unfolded draws each
+ * operator, else blocks of a large plan are drawn whole. */
 void plan_view_text(FILE *to, const plan_view *v);
-void plan_view_dot(FILE *to, arena *a, const plan *p);
+void plan_view_dot(FILE *to, arena *a, const plan *p, bool unfolded);
 
 #endif

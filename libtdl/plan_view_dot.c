@@ -1,6 +1,6 @@
 /* A plan as a drawing: operators with their divisions, tensors with their cuts,
- * and transfers; operators of repeated blocks that are divided alike are one.
- */
+ * and transfers; operators of repeated blocks that are divided alike are one,
+ * and where that is still more than is read, blocks are drawn whole. */
 #include "config.h"
 
 #include "libtdl/plan_view.h"
@@ -11,42 +11,44 @@
 
 #include "base/intern.h"
 #include "base/units.h"
+#include "libtdl/blocks.h"
 #include "libtdl/division_text.h"
 #include "libtdl/dot.h"
 #include "libtdl/name_groups.h"
 #include "plan/classes.h"
 
+enum { MOST_VERTICES = 64, /* of operators, where blocks are folded */
+       MOST_DIVISIONS = 3 /* that are named in a block */ };
+
 /* Transfers of one kind: of the results of a group of operators, or of a
  * constant that they read. */
 typedef struct moved {
-	const char *what; /* "result", or the constant's group */
+	const char *what; /* "result", the constant's group, or "" in a block */
 	collective by;
 	int n;
 	int64_t bytes; /* in all */
 } moved;
 
-typedef struct vertex {
-	const name_group *group;
-	VEC(moved) moves; /* of operators */
-} vertex;
+typedef VEC(moved) moves;
 
-/* A tensor, or several of one layout, from one vertex to another, moved or
- * not. */
+/* A tensor, or several, from one vertex to another. */
 typedef struct edge {
 	char from_kind, to_kind; /* 't' or 'n' */
 	int from, to;
-	const char *cut;
-	bool next; /* a value for the next run */
-	moved moved; /* by COLL_LOCAL: nothing is received */
+	const char *cut; /* "" if there are several */
+	bool next;	 /* a value for the next run */
+	moves moves;
 } edge;
 
 typedef struct drawing {
 	arena *arena;
 	const plan *p;
 	layout_classes *classes;
-	name_groups operators, tensors; /* tensors: all of them */
-	vertex *vertices;		/* by group of operators */
-	int *operator_group, *tensor_group;
+	blocks operators;
+	bool folded;	     /* some block is drawn whole */
+	moves *moved;	     /* by group of operators: what moves inside */
+	name_groups tensors; /* all of them */
+	int *tensor_group;
 	int *producer;		  /* by tensor: a node, or -1 */
 	const plan_instr **fetch; /* by buffer: the transfer that fills it for
 				     a reader, until it is drawn; NULL */
@@ -83,24 +85,50 @@ static const char *cut_text(const drawing *x, int t)
 				  &x->p->tensors[t].cuts);
 }
 
-static void group_operators(drawing *x)
+/* The operators that each reads, behind one another, and where those of each
+ * begin. */
+static void list_reads(const drawing *x, int *first, int **reads)
 {
 	const plan *p = x->p;
-	const char **names = ARENA_ARRAY(x->arena, const char *, p->nnodes);
-	const char **kinds = ARENA_ARRAY(x->arena, const char *, p->nnodes);
+	VEC(int) all = { 0 };
+	for (int i = 0; i < p->nnodes; i++) {
+		const plan_node *n = &p->nodes[i];
+		int ninputs = p->kernels[n->kernel].kernel->ninputs;
+		first[i] = all.n;
+		for (int j = 0; j < ninputs; j++)
+			if (x->producer[n->inputs[j]] >= 0)
+				vec_push(x->arena, &all,
+					 x->producer[n->inputs[j]]);
+	}
+	first[p->nnodes] = all.n;
+	*reads = all.at;
+}
+
+static void group_operators(drawing *x, bool unfolded)
+{
+	const plan *p = x->p;
+	arena *a = x->arena;
+	const char **names = ARENA_ARRAY(a, const char *, p->nnodes);
+	const char **kinds = ARENA_ARRAY(a, const char *, p->nnodes);
+	int *first = ARENA_ARRAY(a, int, p->nnodes + 1), *reads;
 	for (int i = 0; i < p->nnodes; i++) {
 		const plan_node *n = &p->nodes[i];
 		names[i] = n->name;
-		kinds[i] = arena_printf(x->arena, "%s\t%s\t%s\t%d", n->op,
+		kinds[i] = arena_printf(a, "%s\t%s\t%s\t%d", n->op,
 					node_text(x, i),
 					cut_text(x, n->output),
 					p->tensors[n->output].output);
 	}
-	x->operators = group_names(x->arena, p->nnodes, names, kinds);
-	x->operator_group = numbers_of(x->arena, &x->operators, p->nnodes);
-	x->vertices = ARENA_ARRAY(x->arena, vertex, x->operators.n);
-	for (int i = 0; i < x->operators.n; i++)
-		x->vertices[i].group = &x->operators.at[i];
+	list_reads(x, first, &reads);
+	const named_graph g = { p->nnodes, names, kinds, first, reads };
+	x->operators = blocks_of(a, &g, unfolded ? 0 : MOST_VERTICES);
+	x->moved = ARENA_ARRAY(a, moves, x->operators.ngroups);
+	x->folded = blocks_are_folded(&x->operators);
+}
+
+static const block_group *group_of(const drawing *x, int node)
+{
+	return &x->operators.groups[x->operators.group[node]];
 }
 
 static void group_tensors(drawing *x)
@@ -118,12 +146,6 @@ static void group_tensors(drawing *x)
 	x->tensor_group = numbers_of(x->arena, &x->tensors, p->ntensors);
 }
 
-/* "12 x layer_{0..11}.q" */
-static const char *group_text(arena *a, const name_group *g)
-{
-	return g->n == 1 ? g->name : arena_printf(a, "%d x %s", g->n, g->name);
-}
-
 /* ---- transfers --------------------------------------------------------- */
 
 /* "14.7 MB by all-gather", "12 x, 176 MB by all-gather" */
@@ -135,19 +157,26 @@ static const char *moved_text(arena *a, const moved *m)
 	return m->n == 1 ? text : arena_printf(a, "%d x, %s", m->n, text);
 }
 
+static void add_to(arena *a, moves *all, const char *what, collective by,
+		   int64_t bytes)
+{
+	int i = 0;
+	while (i < all->n &&
+	       (all->at[i].by != by || strcmp(all->at[i].what, what)))
+		i++;
+	if (i == all->n)
+		vec_push(a, all, ((moved){ what, by, 0, 0 }));
+	all->at[i].n++;
+	all->at[i].bytes += bytes;
+}
+
 static void add_moved(drawing *x, int n, const char *what,
 		      const plan_instr *in)
 {
-	vertex *v = &x->vertices[x->operator_group[n]];
-	int i = 0;
-	while (i < v->moves.n && (v->moves.at[i].by != in->collective ||
-				  strcmp(v->moves.at[i].what, what)))
-		i++;
-	if (i == v->moves.n)
-		vec_push(x->arena, &v->moves,
-			 ((moved){ what, in->collective, 0, 0 }));
-	v->moves.at[i].n++;
-	v->moves.at[i].bytes += received(x, in);
+	int v = x->operators.group[n];
+	add_to(x->arena, &x->moved[v],
+	       x->operators.groups[v].n > 1 ? "" : what, in->collective,
+	       received(x, in));
 }
 
 /* Assigns each transfer to the buffer that it fills for a reader, or to the
@@ -169,22 +198,44 @@ static void find_transfers(drawing *x)
 
 /* ---- edges ------------------------------------------------------------- */
 
-static void add_edge(drawing *x, const edge *e, int64_t bytes)
+/* Edges between blocks are one, whatever they carry; those of operators are
+ * one if they carry the same. */
+static void add_edge(drawing *x, const edge *e, const plan_instr *in)
 {
-	const char *key = arena_printf(x->arena, "%c%d %c%d %s %d %d",
-				       e->from_kind, e->from, e->to_kind,
-				       e->to, e->cut, e->next, e->moved.by);
+	bool whole = (e->from_kind == 'n' &&
+		      x->operators.groups[e->from].n > 1) ||
+		     x->operators.groups[e->to].n > 1;
+	const char *key = arena_printf(x->arena, "%c%d %c%d %d", e->from_kind,
+				       e->from, e->to_kind, e->to, e->next);
+	if (!whole)
+		key = arena_printf(x->arena, "%s %s %d", key, e->cut,
+				   in ? (int)in->collective : -1);
 	edge *known = strmap_get(x->edges, key);
 	if (!known) {
 		known = ARENA_COPY(x->arena, e, 1);
 		strmap_put(x->edges, key, known);
+	} else if (strcmp(known->cut, e->cut)) {
+		known->cut = "";
 	}
-	known->moved.n++;
-	known->moved.bytes += bytes;
+	if (in)
+		add_to(x->arena, &known->moves, "", in->collective,
+		       received(x, in));
 }
 
-/* The reads of a node.  Constants are not drawn: what moves of them is written
- * in the node.  A transfer is that of its first reader. */
+/* Whether a read is not drawn: that of a constant, or of a state by a drawing
+ * of blocks, or within a block.  What moves for it is written in the vertex. */
+static bool is_inside(const drawing *x, int reader, int t)
+{
+	int from = x->producer[t];
+	plan_role role = x->p->tensors[t].role;
+	if (from < 0)
+		return role == PLAN_CONSTANT ||
+		       (role == PLAN_STATE && x->folded);
+	return group_of(x, reader)->n > 1 &&
+	       x->operators.block[from] == x->operators.block[reader];
+}
+
+/* The reads of a node.  A transfer is that of its first reader. */
 static void add_reads(drawing *x, const plan_instr *run)
 {
 	const plan *p = x->p;
@@ -192,34 +243,43 @@ static void add_reads(drawing *x, const plan_instr *run)
 	int ninputs = p->kernels[n->kernel].kernel->ninputs;
 	for (int i = 0; i < ninputs; i++) {
 		int t = n->inputs[i], from = x->producer[t];
+		int group = x->tensor_group[t];
 		const plan_instr *in = x->fetch[run->inputs[i]];
-		const name_group *g = &x->tensors.at[x->tensor_group[t]];
 		x->fetch[run->inputs[i]] = NULL;
-		if (from < 0 && p->tensors[t].role == PLAN_CONSTANT) {
-			if (in)
-				add_moved(x, run->node, g->name, in);
-			continue;
-		}
-		const edge e = {
-			from < 0 ? 't' : 'n', 'n',
-			from < 0 ? x->tensor_group[t] : x->operator_group[from],
-			x->operator_group[run->node], cut_text(x, t), false,
-			{ .by = in ? in->collective : COLL_LOCAL }
-		};
-		add_edge(x, &e, in ? received(x, in) : 0);
+		const edge e = { from < 0 ? 't' : 'n', 'n',
+				 from < 0 ? group : x->operators.group[from],
+				 x->operators.group[run->node], cut_text(x, t),
+				 false, { 0 } };
+		if (!is_inside(x, run->node, t))
+			add_edge(x, &e, in);
+		else if (in)
+			add_moved(x, run->node, x->tensors.at[group].name, in);
 	}
 }
 
 static void add_next(drawing *x, int state)
 {
 	int made = x->producer[x->p->tensors[state].next];
-	const edge e = { 'n', 't', x->operator_group[made],
-			 x->tensor_group[state], "", true,
-			 { .by = COLL_LOCAL } };
-	add_edge(x, &e, 0);
+	const edge e = { 'n', 't', x->operators.group[made],
+			 x->tensor_group[state], "", true, { 0 } };
+	add_edge(x, &e, NULL);
 }
 
 /* ---- drawing ----------------------------------------------------------- */
+
+static bool is_drawn(const drawing *x, int t)
+{
+	switch (x->p->tensors[t].role) {
+	case PLAN_INPUT:
+		return true;
+	case PLAN_STATE:
+		return !x->folded;
+	case PLAN_RESULT:
+		return x->producer[t] < 0; /* received from another stage */
+	default:
+		return false;
+	}
+}
 
 static void draw_tensors(FILE *to, const drawing *x)
 {
@@ -228,33 +288,83 @@ static void draw_tensors(FILE *to, const drawing *x)
 		int t = g->members[0];
 		plan_role role = x->p->tensors[t].role;
 		const char *cut = cut_text(x, t);
-		bool received = role == PLAN_RESULT && x->producer[t] < 0;
-		if (role == PLAN_INPUT || role == PLAN_STATE || received)
-			dot_vertex(to, "t", i, arena_printf(
-				x->arena, "%s%s%s", group_text(x->arena, g),
-				*cut ? "\n" : "", cut), role == PLAN_STATE ?
-				   "shape=ellipse, style=dashed"
-				   : received ? "shape=cds" : "shape=ellipse");
+		if (!is_drawn(x, t))
+			continue;
+		dot_vertex(to, "t", i,
+			   arena_printf(x->arena, "%s%s%s",
+					dot_times(x->arena, g->name, g->n),
+					*cut ? "\n" : "", cut),
+			   role == PLAN_STATE ? "shape=ellipse, style=dashed"
+			   : role == PLAN_RESULT ? "shape=cds"
+						 : "shape=ellipse");
 	}
+}
+
+/* "result: 14.7 MB by all-gather", a line each. */
+static const char *with_moves(arena *a, const char *text, const moves *all)
+{
+	for (int i = 0; i < all->n; i++) {
+		const moved *m = &all->at[i];
+		text = arena_printf(a, "%s%s%s%s%s", text, *text ? "\n" : "",
+				    m->what, *m->what ? ": " : "",
+				    moved_text(a, m));
+	}
+	return text;
+}
+
+/* Lines "9 by b into 4": the divisions of a block's operators, the commonest
+ * first, those above MOST_DIVISIONS in one. */
+static const char *divisions_text(const drawing *x, const block_group *g)
+{
+	typedef struct way {
+		const char *by;
+		int n;
+	} way;
+	way *ways = ARENA_ARRAY(x->arena, way, g->n);
+	int n = 0, rest = 0;
+	const char *text = "";
+	for (int i = 0; i < g->n; i++) {
+		const char *by = node_text(x, g->members[i]);
+		int w = 0;
+		while (w < n && strcmp(ways[w].by, by))
+			w++;
+		if (w == n)
+			ways[n++] = (way){ by, 0 };
+		for (ways[w].n++; w > 0 && ways[w].n > ways[w - 1].n; w--) {
+			way other = ways[w - 1];
+			ways[w - 1] = ways[w];
+			ways[w] = other;
+		}
+	}
+	for (int w = 0; w < n && w < MOST_DIVISIONS; w++)
+		if (*ways[w].by)
+			text = arena_printf(x->arena, "%s%s%d %s", text,
+					    *text ? "\n" : "", ways[w].n,
+					    ways[w].by);
+	for (int w = MOST_DIVISIONS; w < n; w++)
+		rest += ways[w].n;
+	return rest == 0 ? text : arena_printf(
+		x->arena, "%s\n%d in other ways", text, rest);
+}
+
+static bool has_output(const drawing *x, const block_group *g)
+{
+	for (int i = 0; i < g->n; i++)
+		if (x->p->tensors[x->p->nodes[g->members[i]].output].output)
+			return true;
+	return false;
 }
 
 static void draw_operators(FILE *to, const drawing *x)
 {
-	for (int i = 0; i < x->operators.n; i++) {
-		const vertex *v = &x->vertices[i];
-		int n = v->group->members[0];
-		const plan_node *y = &x->p->nodes[n];
-		const char *by = node_text(x, n);
-		const char *text = arena_printf(
-			x->arena, "%s: %s%s%s", group_text(x->arena, v->group),
-			y->op, *by ? "\n" : "", by);
-		for (int j = 0; j < v->moves.n; j++)
-			text = arena_printf(
-				x->arena, "%s\n%s: %s", text,
-				v->moves.at[j].what,
-				moved_text(x->arena, &v->moves.at[j]));
-		dot_vertex(to, "n", i, text, x->p->tensors[y->output].output
-			   ? "shape=box, peripheries=2" : "shape=box");
+	for (int i = 0; i < x->operators.ngroups; i++) {
+		const block_group *g = &x->operators.groups[i];
+		int n = g->members[0];
+		const char *by = g->n == 1 ? node_text(x, n)
+					   : divisions_text(x, g);
+		dot_block(to, x->arena, i, g, x->p->nodes[n].op,
+			  with_moves(x->arena, by, &x->moved[i]),
+			  has_output(x, g));
 	}
 }
 
@@ -265,15 +375,13 @@ static void draw_edge(FILE *to, const drawing *x, const edge *e)
 		fprintf(to, " [style=dashed];\n");
 		return;
 	}
-	bool moves = e->moved.by != COLL_LOCAL;
 	fprintf(to, " [label=");
-	dot_quoted(to, !moves ? e->cut : arena_printf(
-		x->arena, "%s%s%s", e->cut, *e->cut ? "\n" : "",
-		moved_text(x->arena, &e->moved)));
-	fprintf(to, "%s];\n", moves ? ", color=red, penwidth=2" : "");
+	dot_quoted(to, with_moves(x->arena, e->cut, &e->moves));
+	fprintf(to, "%s];\n",
+		e->moves.n > 0 ? ", color=red, penwidth=2" : "");
 }
 
-void plan_view_dot(FILE *to, arena *a, const plan *p)
+void plan_view_dot(FILE *to, arena *a, const plan *p, bool unfolded)
 {
 	drawing x = { .arena = a, .p = p,
 		      .classes = layout_classes_new(a, &p->mesh),
@@ -284,13 +392,13 @@ void plan_view_dot(FILE *to, arena *a, const plan *p)
 		x.producer[t] = -1;
 	for (int n = 0; n < p->nnodes; n++)
 		x.producer[p->nodes[n].output] = n;
-	group_operators(&x);
+	group_operators(&x, unfolded);
 	group_tensors(&x);
 	find_transfers(&x);
 	for (int i = 0; i < p->ninstrs; i++)
 		if (p->program[i].op == PLAN_RUN)
 			add_reads(&x, &p->program[i]);
-	for (int t = 0; t < p->ntensors; t++)
+	for (int t = 0; t < p->ntensors && !x.folded; t++)
 		if (p->tensors[t].role == PLAN_STATE && p->tensors[t].next >= 0)
 			add_next(&x, t);
 	dot_begin(to, p->model);

@@ -134,13 +134,13 @@ void stages_show_text(FILE *to, const stages_view *v)
 		print_stage(to, v, s);
 }
 
-void stages_show_dot(FILE *to, const stages_view *v)
+void stages_show_dot(FILE *to, const stages_view *v, bool unfolded)
 {
 	for (int s = 0; s < v->p->nstages; s++) {
 		plan own = v->p->stages[s];
 		own.model = arena_printf(v->arena, "%s, stage %d", v->p->model,
 					 s);
-		plan_view_dot(to, v->arena, &own);
+		plan_view_dot(to, v->arena, &own, unfolded);
 	}
 }
 

@@ -63,7 +63,7 @@ void stages_table(FILE *to, const stages_view *v);
 void stages_show_text(FILE *to, const stages_view *v);
 json_t *stages_show_json(const stages_view *v);
 /* A graph for each stage. */
-void stages_show_dot(FILE *to, const stages_view *v);
+void stages_show_dot(FILE *to, const stages_view *v, bool unfolded);
 
 /* ---- tdlc explain ------------------------------------------------------ */
 

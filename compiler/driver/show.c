@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct show_options {
-	bool dot, costs;
+	bool dot, unfolded, costs;
 	const char *machine, *diagram;
 } show_options;
 
@@ -64,6 +64,8 @@ cli_status command_show(page *p, int argc, char **argv)
 	const cli_option options[] = {
 		{ CLI_FLAG, 0, "dot", NULL, "print a drawing for graphviz",
 		  &o.dot },
+		{ CLI_FLAG, 0, "unfolded", NULL,
+		  "with --dot: draw each operator, also of many", &o.unfolded },
 		{ CLI_FLAG, 0, "costs", NULL,
 		  "print a cost graph for tdlc place, as JSON: times of "
 		  "operators, bytes of results and states", &o.costs },
@@ -86,9 +88,12 @@ cli_status command_show(page *p, int argc, char **argv)
 	if (p->json + o.dot + o.costs + (o.diagram != NULL) > 1)
 		return cli_usage(&p->program, "--json, --dot, --costs and "
 				 "--diagram exclude each other");
+	if (o.unfolded && !o.dot)
+		return cli_usage(&p->program, "--unfolded goes with --dot");
 	if (o.dot)
-		tdl_context_set_style(p->context, TDL_DOT | TDL_DASHES |
-						  TDL_STREAMS);
+		tdl_context_set_style(p->context,
+				      TDL_DOT | TDL_DASHES | TDL_STREAMS |
+				      (o.unfolded ? TDL_UNFOLDED : 0));
 	return is_plan(argv[first]) ? show_plan(p, &o, argv[first]) :
 				      show_model(p, &o, argv[first]);
 }

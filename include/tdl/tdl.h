@@ -119,7 +119,9 @@ enum {
 	/* The file "-" is the standard input, or output. */
 	TDL_STREAMS = 4,
 	/* Graphs and plans are drawings in the language of graphviz. */
-	TDL_DOT = 8
+	TDL_DOT = 8,
+	/* These show each operator; else blocks of large ones are whole. */
+	TDL_UNFOLDED = 16
 };
 TDL_API void tdl_context_set_style(tdl_context *c, int style);
 

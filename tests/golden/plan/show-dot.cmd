@@ -21,3 +21,12 @@ tdlc plan show.tdl -k 4 --pin 'w_[0-3]=cut 0' -o "$tmp/blocks.plan" >/dev/null
 tdlc show "$tmp/blocks.plan" --dot
 transfers "$tmp/blocks.plan" | sed 's/,.*//'
 drawn "$tmp/blocks.plan"
+# Blocks of a large plan are drawn whole; each transfer is there once.
+tdlc plan ../../../examples/models/gpt2.tdl -D layers=3 -k 4 --train \
+	-o "$tmp/large.plan" >/dev/null
+tdlc show "$tmp/large.plan" --dot | grep -E 'layer_|->.*penwidth'
+transfers "$tmp/large.plan" | sed 's/,.*//'
+drawn "$tmp/large.plan"
+tdlc show "$tmp/large.plan" --dot --unfolded | grep -c 'shape=box'
+tdlc show "$tmp/large.plan" --unfolded 2>&1 | head -1
+tdlc show ../../../examples/models/unet.tdl --dot | grep 'shape\|"2 x'
