@@ -2,6 +2,7 @@ EXTRA_DIST += \
 	%D%/README.md \
 	%D%/alpa.py \
 	%D%/bench.py \
+	%D%/cpu.py \
 	%D%/gpu.py \
 	%D%/highs.py \
 	%D%/machines.py \
@@ -83,6 +84,12 @@ bench-training: tdlc$(EXEEXT) tdlrun$(EXEEXT)
 	TDLC=./tdlc TDLRUN=./tdlrun $(PYTHON) $(srcdir)/%D%/training.py \
 		$(TRAINING_FLAGS)
 .PHONY: bench-training
+
+# CPU_FLAGS='--batch 1 --train bert'
+bench-cpu: tdlc$(EXEEXT) python/stamp
+	TDLC=./tdlc PYTHONPATH=python $(PYTHON) $(srcdir)/%D%/cpu.py \
+		$(CPU_FLAGS)
+.PHONY: bench-cpu
 
 # TOFU_FLAGS='figure11'
 bench-tofu: tdlc$(EXEEXT)
