@@ -130,8 +130,10 @@ void diag_print(const diag_sink *s, FILE *to, bool colour);
 
 /* The same of diagnostics out of any sink; or as JSON,
  * {"diagnostics": [{"file", "line", "column", "end_line", "end_column",
- *  "severity", "name", "message", "notes": [{...}]}]}. */
+ *  "severity", "name", "message", "notes": [{...}]}]}; or as a SARIF log, with
+ * notes as related locations. */
 void diag_print_views(const diag_view *all, int n, FILE *to, bool colour);
 void diag_print_views_json(const diag_view *all, int n, FILE *to);
+void diag_print_views_sarif(const diag_view *all, int n, FILE *to);
 
 #endif

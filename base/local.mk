@@ -4,7 +4,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/checked.h \
 	%D%/cli.c %D%/cli.h \
 	%D%/clock.c %D%/clock.h \
-	%D%/diag.c %D%/diag.def %D%/diag.h \
+	%D%/diag.c %D%/diag.def %D%/diag.h %D%/diag_sarif.c \
 	%D%/dtype.c %D%/dtype.h \
 	%D%/file.c %D%/file.h \
 	%D%/curve.c %D%/curve.h \

@@ -127,6 +127,19 @@ d = json.load(open(sys.argv[1]))["diagnostics"]
 assert len(d) == 1 and d[0]["severity"] == "error" and d[0]["line"] == 1
 ' "$tmp/err" || fail "the diagnostics are not the JSON they should be"
 fi
+expect 1 "$TDLC" check --diagnostics=sarif "$tmp/bad.tdl"
+if [ "${PYTHON-}" ]; then
+	"$PYTHON" -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+(run,) = d["runs"]
+(result,) = run["results"]
+(at,) = (x["physicalLocation"] for x in result["locations"])
+assert d["version"] == "2.1.0" and result["level"] == "error"
+assert result["ruleId"] in (r["id"] for r in run["tool"]["driver"]["rules"])
+assert at["artifactLocation"]["uri"].startswith("file:///")
+assert at["region"]["startLine"] == 1
+' "$tmp/err" || fail "the diagnostics are not the SARIF they should be"
+fi
 (cd "$tmp" && cp good.tdl ./-good.tdl)
 expect 0 sh -c 'cd "$1" && "$0" check -- -good.tdl' "$TDLC" "$tmp"
 silent err

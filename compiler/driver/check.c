@@ -6,6 +6,7 @@
 cli_status command_check(page *p, int argc, char **argv)
 {
 	const cli_option options[] = {
+		PAGE_OPTION_STRICT(p),
 		PAGE_OPTIONS(p),
 		{ CLI_END },
 	};

@@ -14,6 +14,7 @@ typedef struct compile_options {
 	int emit;
 	bool gradients;
 	const char *dep_file;
+	cli_words targets; /* of the rule; none: the output */
 	bool depends;
 } compile_options;
 
@@ -52,13 +53,24 @@ static const char *dep_path(const page *p, const compile_options *o)
 	return arena_printf(p->arena, "%.*s.d", stem, p->output);
 }
 
+/* The targets of the rule, with a colon. */
+static char *targets_of(page *p, const compile_options *o)
+{
+	char *text = o->targets.n ? arena_strdup(p->arena, "") :
+				    make_name(p->arena, p->output);
+	for (int i = 0; i < o->targets.n; i++)
+		text = arena_printf(p->arena, "%s%s%s", text, i ? " " : "",
+				    make_name(p->arena, o->targets.at[i]));
+	return arena_printf(p->arena, "%s:", text);
+}
+
 /* OUT: FILES, and a target for each file, so that one that is gone does not
  * stop make. */
 static cli_status write_depends(page *p, const compile_options *o,
 				tdl_module *m)
 {
 	arena *a = p->arena;
-	char *rule = arena_printf(a, "%s:", make_name(a, p->output));
+	char *rule = targets_of(p, o);
 	char *phony = arena_strdup(a, "");
 	char *files = tdl_module_files(m);
 	if (page_failed(p))
@@ -102,8 +114,8 @@ static const char *misfit(page *p, const compile_options *o, int n)
 	if (o->gradients && o->emit)
 		return arena_printf(p->arena, "--gradients writes TDL, "
 				    "--emit=%s does not", emit_names[o->emit]);
-	if (o->dep_file && !o->depends)
-		return "-MF needs -MD";
+	if ((o->dep_file || o->targets.n) && !o->depends)
+		return "-MF and -MT need -MD";
 	if (o->depends && !strcmp(p->output, "-") && !o->dep_file)
 		return "-MD without -MF needs -o FILE, not -o -";
 	return NULL;
@@ -152,6 +164,10 @@ cli_status command_compile(page *p, int argc, char **argv)
 		{ CLI_TEXT, 0, "-MF", "DEP",
 		  "write that rule to DEP, not beside the output",
 		  &o.dep_file },
+		{ CLI_REPEAT, 0, "-MT", "TARGET",
+		  "that rule's target, not the output; may be repeated",
+		  &o.targets },
+		PAGE_OPTION_STRICT(p),
 		PAGE_OPTIONS(p),
 		{ CLI_END },
 	};

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 
-const char *const page_diagnostics[] = { "text", "json", NULL };
+const char *const page_diagnostics[] = { "text", "json", "sarif", NULL };
 
 /* ---- options ----------------------------------------------------------- */
 
@@ -177,6 +177,10 @@ static void keep(page *p, const tdl_diagnostic *d)
 			.end_column = d->end_column,
 			.excerpt = copy(p, d->excerpt),
 			.excerpt_column = d->excerpt_column };
+	if (p->strict && v.severity == DIAG_IS_WARNING) {
+		v.severity = DIAG_IS_ERROR;
+		p->warned = true;
+	}
 	vec_push(p->arena, &p->found, v);
 }
 
@@ -190,6 +194,8 @@ bool page_failed(page *p)
 			keep(p, &all[i]);
 	p->status = status <= TDL_DIFFERENCE ? (cli_status)status :
 					       CLI_MACHINE;
+	if (p->status == CLI_OK && p->warned)
+		p->status = CLI_INPUT;
 	return p->status != CLI_OK;
 }
 
@@ -236,8 +242,10 @@ bool page_to_stdout(const page *p)
 cli_status page_end(page *p)
 {
 	fflush(stdout);
-	if (p->diagnostics)
+	if (p->diagnostics == 1)
 		diag_print_views_json(p->found.at, p->found.n, stderr);
+	else if (p->diagnostics == 2)
+		diag_print_views_sarif(p->found.at, p->found.n, stderr);
 	else
 		diag_print_views(p->found.at, p->found.n, stderr,
 				 cli_colour());

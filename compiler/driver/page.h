@@ -52,12 +52,14 @@ typedef struct page {
 	cli_words folders; /* -I */
 	const char *opdefs;
 	cli_words load;	   /* --load */
-	int diagnostics;   /* --diagnostics: 0 text, 1 json */
+	int diagnostics;   /* --diagnostics: of page_diagnostics[] */
+	bool strict;	   /* -Werror; warned: it has made an error of one */
+	bool warned;
 	bool json;
 	const char *output; /* -o; NULL */
 } page;
 
-extern const char *const page_diagnostics[]; /* "text", "json" */
+extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
 
 /* The options that every command has. */
 #define PAGE_OPTIONS(p)                                                      \
@@ -66,8 +68,12 @@ extern const char *const page_diagnostics[]; /* "text", "json" */
 	{ CLI_TEXT, 0, "opdefs", "DIR",                                      \
 	  "read the operator library from DIR", &(p)->opdefs },              \
 	{ CLI_CHOICE, 0, "diagnostics", "FORMAT",                            \
-	  "print diagnostics as text or json", &(p)->diagnostics,            \
+	  "print diagnostics as text, json or sarif", &(p)->diagnostics,     \
 	  .choices = page_diagnostics }
+
+#define PAGE_OPTION_STRICT(p)                                                \
+	{ CLI_FLAG, 0, "-Werror", NULL, "take warnings for errors",          \
+	  &(p)->strict }
 
 #define PAGE_OPTION_JSON(p)                                                  \
 	{ CLI_FLAG, 0, "json", NULL, "print the result as one JSON object",  \
