@@ -85,11 +85,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Whether the text ends in the word `lambda' before offset i. */
-static bool behind_lambda(const dsl_parser *p, size_t i)
+/* Whether the text ends in a word before offset i. */
+static bool behind_word(const dsl_parser *p, size_t i, const char *word)
 {
-	static const char word[] = "lambda";
-	const size_t n = sizeof(word) - 1;
+	const size_t n = strlen(word);
 	while (i > 0 && is_blank(p->text[i - 1]))
 		i--;
 	if (i < n || memcmp(p->text + i - n, word, n))
@@ -117,7 +116,8 @@ static bool has_parentheses(const dsl_parser *p, range at, range *where)
 			;
 	}
 	*where = (range){ p->base + (uint32_t)i, p->base + (uint32_t)i + 1 };
-	return i < p->len && p->text[i] == '(' && behind_lambda(p, i);
+	return i < p->len && p->text[i] == '(' &&
+	       behind_word(p, i, "lambda");
 }
 
 void dsl_unexpected(dsl_parser *p, range at, const char *got,
@@ -151,8 +151,12 @@ void dsl_unexpected(dsl_parser *p, range at, const char *got,
 			  expected);
 	else
 		dsl_fault(p, DIAG_SYNTAX, at, "%s is not expected here", what);
-	if (heard && !strcmp(what, "'='"))
+	if (heard && !expected && !strcmp(what, "'='"))
 		diag_note(p->sink, NOWHERE, "a comparison is written '=='");
+	if (heard && !expected && behind_word(p, at.beg - p->base, "let"))
+		diag_note(p->sink, NOWHERE, "a 'let' stands before the lambda "
+			  "of the result, and is a tensor: 'let a = lambda i: "
+			  "..', read as a[i]");
 	if (heard && behind_name(p, at))
 		diag_note(p->sink, NOWHERE, "a name that is made of a number "
 			  "has '_' before the brace, as in h_{i}");
