@@ -69,10 +69,20 @@ static bool reads_batch(const batch *b, const node *n)
 
 enum { AS_SAID = -1 };
 
+/* Whether a tensor is given a batch from outside: an input, or what a run that
+ * does not train leaves for the next, such as the caches of a decoder. */
+static bool brings_batch(const graph *g, tensor_id t)
+{
+	const tensor *x = &g->tensors[t];
+	return x->kind == TENSOR_INPUT ||
+	       (x->kind == TENSOR_STATE && x->next != NONE && !x->parameter &&
+		!g->training);
+}
+
 /* The dimension of an input that is said to be the batch; NONE. */
 static int said_dim(const graph *g, tensor_id t)
 {
-	if (g->tensors[t].kind != TENSOR_INPUT)
+	if (!brings_batch(g, t))
 		return NONE;
 	return g->tensors[t].batch == 0 && g->turns ? g->turns->cut[t]
 						    : g->tensors[t].batch - 1;
@@ -130,7 +140,7 @@ static batch *follow(arena *a, const graph *g, int k, int d)
 	for (tensor_id t = 0; t < g->ntensors; t++) {
 		const tensor *x = &all->tensors[t];
 		int at = d == AS_SAID ? said_dim(g, t) : d;
-		bool has = x->kind == TENSOR_INPUT && at != NONE &&
+		bool has = brings_batch(g, t) && at != NONE &&
 			   x->type.ndim > at && x->type.dims[at] > 1;
 		b->dim[t] = has ? at : CUT_NONE;
 		b->n[t] = has ? x->type.dims[at] : 0;

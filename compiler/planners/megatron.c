@@ -29,6 +29,24 @@ static void decide_gradients(const megatron *m, int naxes,
 	}
 }
 
+/* States that a run leaves for the next, such as the caches of a decoder, lie
+ * as they are computed. */
+static void decide_kept(const megatron *m, partial_assignment *o)
+{
+	const graph *g = m->g;
+	for (tensor_id t = 0; t < g->ntensors && !g->training; t++) {
+		const tensor *x = &g->tensors[t];
+		if (x->kind != TENSOR_STATE || x->next == NONE || x->parameter)
+			continue;
+		node_id by = g->tensors[x->next].producer;
+		int v = m->var[by] < g->nodes[by].kernel->nout ? m->var[by]
+							     : CUT_NONE;
+		decide(&o->tensors[t], m->var_axes[by], v);
+		decide(&o->tensors[x->next], m->var_axes[by], v);
+		o->tensor_set[t] = o->tensor_set[x->next] = true;
+	}
+}
+
 /* The tensors and nodes of the forward pass, with the same choice for all axes
  * along which they are divided. */
 static partial_assignment hinted_assignment(const megatron *m)
@@ -48,6 +66,7 @@ static partial_assignment hinted_assignment(const megatron *m)
 		decide(&o.tensors[t], m->dim_axes[t], m->dim[t]);
 	}
 	decide_gradients(m, m->naxes, &o);
+	decide_kept(m, &o);
 	return o;
 }
 
