@@ -10,6 +10,7 @@ dist_doc_DATA = \
 	%D%/descriptor.md \
 	%D%/distributed.md \
 	%D%/export.md \
+	%D%/generation.md \
 	%D%/gradients.md \
 	%D%/json.md \
 	%D%/kernels.md \

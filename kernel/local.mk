@@ -5,6 +5,7 @@ noinst_LIBRARIES += %D%/libkernel.a
 	%D%/access.c \
 	%D%/contraction.c %D%/contraction.h \
 	%D%/convolution.c %D%/convolution.h \
+	%D%/copies.c \
 	%D%/elem.c %D%/elem.h \
 	%D%/epilogue.c %D%/epilogue.h \
 	%D%/eval.c %D%/eval.h \

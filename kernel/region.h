@@ -76,6 +76,11 @@ bool kernel_reads_outside(const kernel *k, outside *o);
 /* The part of the result that a part of the iteration space computes. */
 box kernel_produces(const kernel *k, const box *space);
 
+/* Whether a part of the result, that of a part of the iteration space which has
+ * a point, is known to be an input at the same places: in a concatenation,
+ * where the part is that of its first tensor. */
+bool kernel_copies(arena *a, const kernel *k, const box *space, int input);
+
 /* Block p of k of [lo, hi): [lo + p*n/k, lo + (p+1)*n/k), n = hi - lo. */
 static inline void block(int64_t lo, int64_t hi, int p, int k, int64_t *blo,
 			 int64_t *bhi)

@@ -45,7 +45,9 @@ const graph *plan_graph(arena *a, const plan *p, assignment *as)
 		      .noutputs = p->noutputs, .outputs = p->outputs,
 		      .training = p->training, .loss = p->loss,
 		      .learning_rate = p->learning_rate,
-		      .loss_scale = p->loss_scale };
+		      .loss_scale = p->loss_scale,
+		      .length = p->length,
+		      .position = p->position };
 	*as = (assignment){ p->mesh, ARENA_ARRAY(a, cuts, p->ntensors),
 			    ARENA_ARRAY(a, cuts, p->nnodes) };
 	for (int t = 0; t < p->ntensors; t++) {

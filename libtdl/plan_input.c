@@ -6,9 +6,57 @@
 
 #include "base/units.h"
 #include "compiler/graph/canonical.h"
+#include "compiler/graph/carry.h"
 #include "compiler/lower/bucket.h"
 #include "compiler/onnx/onnx.h"
 #include "compiler/portfolio/request.h"
+
+/* The pairs of --carry; false with a usage error printed. */
+static bool read_pairs(job *d, const cli_words *words, carry_pair *to)
+{
+	for (int i = 0; i < words->n; i++) {
+		const char *out, *in;
+		const char *word = words->at[i];
+		bool ok = cli_setting(d->arena, word, &out, &in) && *in;
+		const char *x = ok ? strchr(out, '*') : NULL;
+		const char *y = ok ? strchr(in, '*') : NULL;
+		ok = ok && !x == !y && !(x && strchr(x + 1, '*')) &&
+		     !(y && strchr(y + 1, '*'));
+		if (!ok) {
+			cli_usage(&d->program, "%s takes OUTPUT=INPUT, with "
+				  "one '*' in both or in none, not '%s'",
+				  job_option(d, "carry"), word);
+			return false;
+		}
+		to[i] = (carry_pair){ out, in };
+	}
+	return true;
+}
+
+static cli_status read_carry(job *d, const plan_model *m, model_options *o)
+{
+	const carry_request *r = &m->carry;
+	const char *option = r->length	    ? "carry-length"
+			     : r->mask	    ? "carry-mask"
+			     : r->positions ? "carry-positions"
+			     : r->position  ? "carry-position"
+					    : NULL;
+	if (r->pairs.n == 0)
+		return !option ? CLI_OK :
+		       cli_usage(&d->program, "%s needs %s",
+				 job_option(d, option),
+				 job_option(d, "carry"));
+	if (m->train.train)
+		return cli_usage(&d->program, "%s and %s exclude each other",
+				 job_option(d, "carry"),
+				 job_option(d, "train"));
+	carry_options *c = ARENA_NEW(d->arena, carry_options);
+	carry_pair *pairs = ARENA_ARRAY(d->arena, carry_pair, r->pairs.n);
+	*c = (carry_options){ r->pairs.n, pairs, r->length, r->mask,
+			      r->positions, r->position };
+	o->carry = c;
+	return read_pairs(d, &r->pairs, pairs) ? CLI_OK : CLI_USAGE;
+}
 
 graph *model_read_graph(job *d, const char *path, const plan_model *m,
 			cli_status *status)
@@ -17,6 +65,8 @@ graph *model_read_graph(job *d, const char *path, const plan_model *m,
 	*status = job_model_options(d, path, &m->defines, &m->shapes, &o);
 	if (*status == CLI_OK)
 		*status = job_train_options(d, &m->train, &o);
+	if (*status == CLI_OK)
+		*status = read_carry(d, m, &o);
 	if (*status != CLI_OK)
 		return NULL;
 	tdl_modules *all = job_load_needed(d, path);

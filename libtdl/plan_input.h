@@ -8,9 +8,17 @@
 #include "libtdl/train_options.h"
 
 /* The options of the command line about the model. */
+/* --carry and what belongs to it. */
+typedef struct carry_request {
+	cli_words pairs;
+	int64_t length;
+	const char *mask, *positions, *position;
+} carry_request;
+
 typedef struct plan_model {
 	const char *name; /* of one in a file with several; NULL */
 	cli_words defines, shapes;
+	carry_request carry;
 	train_request train;
 } plan_model;
 
@@ -25,8 +33,26 @@ typedef struct plan_model {
 	  "replace the shape of an input", &(m)->shapes },                   \
 	DRIVER_OPTION_MODEL(&(m)->name)
 
+#define PLAN_OPTIONS_CARRY(c)                                                \
+	{ CLI_REPEAT, 0, "carry", "OUT=IN",                                  \
+	  "keep the output OUT for the next run, as its input IN; '*' in "   \
+	  "both stands for the same text; may be repeated", &(c)->pairs },   \
+	{ CLI_INT, 0, "carry-length", "N",                                   \
+	  "the entries that such an input has room for, if the output adds " \
+	  "some", &(c)->length, .min = 1, .max = (int64_t)1 << 40 },         \
+	{ CLI_TEXT, 0, "carry-mask", "NAME",                                 \
+	  "the input that says which entries are there: the plan computes "  \
+	  "it", &(c)->mask },                                                \
+	{ CLI_TEXT, 0, "carry-positions", "NAME",                            \
+	  "the input that has the new entries' positions: the plan "         \
+	  "computes it", &(c)->positions },                                  \
+	{ CLI_TEXT, 0, "carry-position", "NAME",                             \
+	  "the input that says how many entries are there, where the model " \
+	  "has one", &(c)->position }
+
 #define PLAN_OPTIONS_MODEL(m)                                                \
 	PLAN_OPTIONS_SIZES(m),                                               \
+	PLAN_OPTIONS_CARRY(&(m)->carry),                                     \
 	DRIVER_OPTIONS_TRAIN(&(m)->train)
 
 /* The graph of the model at path, as it is written.  NULL as below. */

@@ -2,6 +2,7 @@
 opdefsdir = $(pkgdatadir)/opdefs
 dist_opdefs_DATA = \
 	%D%/attention.tdl \
+	%D%/carry.tdl \
 	%D%/conv.tdl \
 	%D%/conv_transpose.tdl \
 	%D%/elementwise.tdl \

@@ -163,6 +163,21 @@ static bool check_training(plan_checker *c)
 	return true;
 }
 
+/* The input that says how many entries of states are there. */
+static bool check_growth(plan_checker *c)
+{
+	const plan *p = c->p;
+	c->table = "growth";
+	c->row = 0;
+	if (p->length == 0)
+		return true;
+	bool one = is_index(p->position, p->ntensors) &&
+		   p->tensors[p->position].role == PLAN_INPUT &&
+		   plan_tensor_nelem(&p->tensors[p->position]) == 1 &&
+		   dtype_is_int(p->tensors[p->position].type);
+	return one || flaw(c, "the position is not an input of one integer");
+}
+
 static bool check_tensors(plan_checker *c, arena *tmp)
 {
 	const plan *p = c->p;
@@ -203,7 +218,7 @@ static bool check_tensors(plan_checker *c, arena *tmp)
 	for (c->row = 0; c->row < p->ntensors; c->row++)
 		if (!loop_check_then(c, &p->tensors[c->row], carried))
 			return false;
-	return check_training(c);
+	return check_training(c) && check_growth(c);
 }
 
 /* ---- buffers ----------------------------------------------------------- */

@@ -356,6 +356,7 @@ static void set_header(merger *m)
 		.loss = -1,
 		.learning_rate = -1,
 		.loss_scale = -1,
+		.position = -1,
 		.digest = p->digest,
 		.nfixed = p->nfixed,
 		.fixed = p->fixed,
@@ -375,6 +376,10 @@ static void set_training(merger *m)
 				of_stage(numbers, x->learning_rate);
 		if (one->loss_scale < 0)
 			one->loss_scale = of_stage(numbers, x->loss_scale);
+		if (one->length == 0 && x->length > 0) {
+			one->length = x->length;
+			one->position = of_stage(numbers, x->position);
+		}
 	}
 }
 

@@ -259,6 +259,10 @@ typedef struct plan {
 				    -1 */
 	int loss_scale; /* a state of one element, which falls in a step that
 			   leaves the others as they are; -1 */
+	/* States hold `length' entries of what runs add to, of which the input
+	 * `position', one integer, says how many are there; 0: they do not. */
+	int64_t length;
+	int position;
 	uint64_t digest; /* of the file's bytes, weights of its own included:
 			    those in other files by their checksums; 0 for one
 			    that was not read */

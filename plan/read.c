@@ -335,6 +335,21 @@ bool read_training(reader *r, plan *p, members *top)
 	       read_no_more(r, &m);
 }
 
+/* The member of a plan whose states are added to. */
+bool read_growth(reader *r, plan *p, members *top)
+{
+	json_t *j = read_optional(top, "growth");
+	members m;
+	p->position = -1;
+	p->length = 0;
+	if (!j)
+		return true;
+	return read_members(r, j, &m) &&
+	       read_index(r, &m, "position", PLAN_MOST_ROWS, &p->position) &&
+	       read_int(r, &m, "length", 1, PLAN_MAX_BYTES, &p->length) &&
+	       read_no_more(r, &m);
+}
+
 static bool read_seconds(reader *r, members *m, double *v)
 {
 	json_t *j = read_member(r, m, "seconds");
@@ -442,7 +457,8 @@ bool read_plan(reader *r, plan *p, json_t *top)
 			&p->communication_bytes) &&
 	       read_ints(r, &m, "inputs", &p->inputs, &p->ninputs) &&
 	       read_ints(r, &m, "outputs", &p->outputs, &p->noutputs) &&
-	       read_training(r, p, &m) && read_loop(r, p, &m) &&
+	       read_training(r, p, &m) && read_growth(r, p, &m) &&
+	       read_loop(r, p, &m) &&
 	       read_names(r, &m, "fixed", &p->fixed, &p->nfixed) &&
 	       read_copies(r, p, &m) &&
 	       read_predicted(r, &m, &p->predicted) &&

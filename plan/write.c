@@ -281,6 +281,12 @@ json_t *write_training(const plan *p)
 	return j;
 }
 
+json_t *write_growth(const plan *p)
+{
+	return json_pack("{s:i,s:I}", "position", p->position, "length",
+			 (json_int_t)p->length);
+}
+
 static json_t *of_loop(const plan_loop *o)
 {
 	json_t *j = json_pack("{s:i,s:I,s:[i,i]}", "turns", o->turns, "batch",
@@ -322,6 +328,8 @@ static void put_plan(writer *w, const void *of)
 	write_member(w, "outputs", write_ints(p->outputs, p->noutputs));
 	if (p->training)
 		write_member(w, "training", write_training(p));
+	if (p->length > 0)
+		write_member(w, "growth", write_growth(p));
 	write_predicted(w, &p->predicted);
 	if (p->loop.turns > 0)
 		write_member(w, "micro_batches", of_loop(&p->loop));

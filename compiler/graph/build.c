@@ -60,7 +60,7 @@ graph_builder *graph_begin(arena *a, tdl_modules *m, diag_sink *s,
 	b->nerrors = diag_errors(s);
 	b->fold_budget = FOLD_BUDGET;
 	b->precision = DT_NONE;
-	b->loss = b->learning_rate = b->loss_scale = NONE;
+	b->loss = b->learning_rate = b->loss_scale = b->position = NONE;
 	b->forward = b->step = b->cell = NONE;
 	return b;
 }

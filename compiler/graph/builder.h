@@ -82,6 +82,8 @@ struct graph_builder {
 	dtype precision; /* what is computed in beside f32, DT_NONE */
 	const ast_op *converter; /* the operator that converts; NULL: not yet */
 	tensor_id loss, learning_rate, loss_scale;
+	int64_t length; /* of the graph, as the position */
+	tensor_id position;
 };
 
 /* A new tensor of the graph without a name. */

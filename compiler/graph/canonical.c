@@ -454,6 +454,8 @@ static graph *new_graph(const canon *c)
 	to->loss = renumbered(c->tensors, g->loss);
 	to->learning_rate = renumbered(c->tensors, g->learning_rate);
 	to->loss_scale = renumbered(c->tensors, g->loss_scale);
+	if (g->length > 0)
+		to->position = renumbered(c->tensors, g->position);
 	return to;
 }
 

@@ -123,6 +123,8 @@ static void place_tensors(graph_builder *b, graph *g, const bool *live,
 	g->loss = new_number(b->loss, number);
 	g->learning_rate = new_number(b->learning_rate, number);
 	g->loss_scale = new_number(b->loss_scale, number);
+	g->length = b->length;
+	g->position = new_number(b->position, number);
 }
 
 static void list_fixed(graph_builder *b, graph *g)

@@ -59,8 +59,8 @@ typedef struct tensor {
 	/* The tensor that this one is a derivative of the loss by, or a part
 	 * of that sum; NONE. */
 	tensor_id gradient_of;
-	/* Of an input: 1 + the dimension that the model says is the batch; 0:
-	 * none. */
+	/* Of an input, or a state that was one: 1 + the dimension that the
+	 * model says is the batch; 0: none. */
 	int batch;
 } tensor;
 
@@ -101,6 +101,11 @@ typedef struct graph {
 	tensor_id learning_rate; /* an input; NONE */
 	tensor_id loss_scale;	 /* a state, which falls in a step that leaves
 				    all others as they are; NONE */
+	/* States hold so many entries of what runs add to, and this input, of
+	 * one integer, says how many of them are there: where `length' is not
+	 * 0. */
+	int64_t length;
+	tensor_id position;
 	/* The names of weights that no run can change: they are constants, or
 	 * were folded into some. */
 	int nfixed;

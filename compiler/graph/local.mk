@@ -4,6 +4,7 @@ noinst_LIBRARIES += %D%/libgraph.a
 	%D%/builder.h \
 	%D%/call.c \
 	%D%/canonical.c %D%/canonical.h \
+	%D%/carry.c %D%/carry.h \
 	%D%/finish.c \
 	%D%/fold.c \
 	%D%/graph.h \

@@ -524,6 +524,8 @@ static void copy_tensors(fuser *x, graph *to, assignment *as, const int *number,
 	to->loss = renumbered(number, g->loss);
 	to->learning_rate = renumbered(number, g->learning_rate);
 	to->loss_scale = renumbered(number, g->loss_scale);
+	if (g->length > 0)
+		to->position = renumbered(number, g->position);
 }
 
 static void copy_nodes(fuser *x, graph *to, assignment *as, const int *number,

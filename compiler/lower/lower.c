@@ -64,6 +64,8 @@ static void set_tensors(lowerer *l, const assignment *as)
 	p->loss = l->g->training ? l->g->loss : -1;
 	p->learning_rate = l->g->training ? l->g->learning_rate : -1;
 	p->loss_scale = l->g->training ? l->g->loss_scale : -1;
+	p->length = l->g->length;
+	p->position = p->length > 0 ? l->g->position : -1;
 }
 
 /* The number of a kernel among those so far; the graph shares equal ones. */

@@ -195,6 +195,8 @@ static graph *extract(const extractor *x, const graph *g)
 	to->loss = own(x, g->loss);
 	to->learning_rate = own(x, g->learning_rate);
 	to->loss_scale = own(x, g->loss_scale);
+	to->position = g->length > 0 ? own(x, g->position) : NONE;
+	to->length = to->position != NONE ? g->length : 0;
 	to->nfixed = 0;
 	to->turns = turns_of(x, g);
 	return to;

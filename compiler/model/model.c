@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/graph/carry.h"
 #include "compiler/model/eval_expr.h"
 #include "compiler/train/train.h"
 
@@ -229,7 +230,8 @@ graph *model_graph(arena *a, tdl_modules *m, diag_sink *s,
 	graph_set_site(ev.b, (call_site){ .at = model->name_at });
 	if (o->train)
 		graph_record(ev.b, o->train);
-	if (run_model(&ev) && o->train)
+	if (run_model(&ev) && (!o->carry || graph_carry(ev.b, o->carry)) &&
+	    o->train)
 		graph_train(ev.b);
 	arena_free(ev.tmp);
 	return graph_finish(ev.b);

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "compiler/graph/carry.h"
 #include "compiler/model/eval.h"
 #include "compiler/onnx/onnx_import.h"
 #include "compiler/train/train.h"
@@ -64,9 +65,14 @@ static bool check_model(importer *im)
 
 /* ---- shapes of inputs -------------------------------------------------- */
 
-/* The value that -D gives a symbolic dimension. */
-static bool find_size(const model_options *o, const char *name, int64_t *v)
+/* The value that -D gives a symbolic dimension, or --carry-length. */
+static bool find_size(const importer *im, const char *name, int64_t *v)
 {
+	const model_options *o = im->options;
+	if (im->length && !strcmp(im->length, name)) {
+		*v = o->carry->length;
+		return true;
+	}
 	for (int i = 0; i < o->nsizes; i++)
 		if (!strcmp(o->size_names[i], name)) {
 			o->size_used[i] = true;
@@ -95,7 +101,7 @@ static bool symbolic(importer *im, const char *place, const char *input,
 		const Onnx__TensorShapeProto__Dimension *dim = s->dim[d];
 		int64_t v;
 		if ((int)dim->value_case != DIM_IS_NAMED || !*dim->dim_param ||
-		    find_size(im->options, dim->dim_param, &v))
+		    find_size(im, dim->dim_param, &v))
 			continue;
 		how = arena_printf(im->tmp, "%s%s%s %s=N", how ? how : "",
 				   how ? " " : "", diag_option(im->sink, "D"),
@@ -120,7 +126,8 @@ static bool declared_dims(importer *im, const Onnx__TensorShapeProto *s,
 		if ((int)dim->value_case == DIM_IS_NUMBER)
 			dims[d] = dim->dim_value;
 		else if ((int)dim->value_case != DIM_IS_NAMED ||
-			 !find_size(im->options, dim->dim_param, &dims[d]))
+			 !find_size(im, dim->dim_param,
+				     &dims[d]))
 			known = false;
 	}
 	return known;
@@ -139,6 +146,39 @@ static bool replaced_type(importer *im, const char *place, dtype t,
 		return false;
 	}
 	return onnx_dims(im, given->dims, (size_t)given->ndim, t, place, type);
+}
+
+/* The only symbolic dimension of an input's shape that has no size; NULL. */
+static const char *only_open(const importer *im, const Onnx__ValueInfoProto *v)
+{
+	const char *open = NULL;
+	const Onnx__TypeProto *p = v->type;
+	if (!p || p->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+	    !p->tensor_type->shape || find_shape(im->options, v->name))
+		return NULL;
+	const Onnx__TensorShapeProto *s = p->tensor_type->shape;
+	for (size_t d = 0; d < s->n_dim; d++) {
+		const Onnx__TensorShapeProto__Dimension *dim = s->dim[d];
+		int64_t size;
+		if ((int)dim->value_case != DIM_IS_NAMED || !*dim->dim_param ||
+		    find_size(im, dim->dim_param, &size))
+			continue;
+		if (open && strcmp(open, dim->dim_param) != 0)
+			return NULL;
+		open = dim->dim_param;
+	}
+	return open;
+}
+
+/* Finds the dimension of carried inputs that --carry-length is for. */
+static void find_length(importer *im, const Onnx__GraphProto *g)
+{
+	const carry_options *o = im->options->carry;
+	for (size_t i = 0; o && o->length && i < g->n_input; i++) {
+		const Onnx__ValueInfoProto *v = g->input[i];
+		if (!im->length && v->name && carry_takes(o, v->name))
+			im->length = only_open(im, v);
+	}
 }
 
 bool onnx_declared_type(importer *im, const Onnx__ValueInfoProto *v,
@@ -248,6 +288,7 @@ bool onnx_initializers(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
 static bool add_inputs(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
 {
 	bool ok = onnx_initializers(im, f, g);
+	find_length(im, g);
 	strmap *constants = strmap_new(im->tmp);
 	for (size_t i = 0; i < g->n_initializer; i++)
 		if (g->initializer[i]->name)
@@ -439,6 +480,9 @@ static graph *import_model(importer *im)
 	if (im->options->train)
 		graph_record(im->b, im->options->train);
 	import_graph(im, &f);
+	if (im->options->carry &&
+	    !graph_carry(im->b, im->options->carry))
+		return graph_finish(im->b);
 	if (im->options->train)
 		graph_train(im->b);
 	return graph_finish(im->b);

@@ -63,6 +63,7 @@ typedef struct importer {
 	onnx_file file;
 	const Onnx__ModelProto *model;
 	const model_options *options;
+	const char *length; /* the symbolic size that --carry-length gives */
 	graph_builder *b;
 	strmap *before; /* name -> tensor_type without --shape, or NULL */
 	strmap *missing; /* op -> onnx_missing */
