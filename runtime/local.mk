@@ -27,6 +27,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/run/calibrate_fit.c \
 	%D%/run/data.c %D%/run/data.h \
 	%D%/run/evaluate.c %D%/run/evaluate.h \
+	%D%/run/generate.c %D%/run/generate.h \
 	%D%/exec/fail.c %D%/exec/fail.h \
 	%D%/run/inputs.c %D%/run/inputs.h \
 	%D%/run/log.c %D%/run/log.h \

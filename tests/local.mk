@@ -66,6 +66,7 @@ python_files = \
 	%D%/placement/piper.py \
 	%D%/placement/small.py \
 	%D%/onnx/inner.py \
+	%D%/onnx/generated.py \
 	%D%/onnx/layouts.py \
 	%D%/onnx/graphs.py \
 	%D%/train/interrupted.py \

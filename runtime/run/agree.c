@@ -34,6 +34,12 @@ static void add_number(subjects *x, const char *option, double v)
 	    hash_bytes(HASH_SEED, &v, sizeof(v)));
 }
 
+static void add_text(subjects *x, const char *option, const char *text)
+{
+	add(x, arena_printf(x->a, "another --%s", option),
+	    text ? hash_bytes(HASH_SEED, text, strlen(text)) : HASH_SEED);
+}
+
 static uint64_t npz_digest_of(const char *path)
 {
 	arena *work = arena_new();
@@ -97,6 +103,9 @@ static void add_options(subjects *x, const options *o)
 	add_number(x, "warmup", (double)o->warmup);
 	add_number(x, "checkpoint-every", (double)o->every);
 	add_number(x, "resume", o->resume);
+	add_number(x, "generate", (double)o->generate);
+	add_text(x, "token-input", o->token_input);
+	add_text(x, "logits", o->logits);
 }
 
 static void add_files(subjects *x, const options *o)
@@ -104,6 +113,7 @@ static void add_files(subjects *x, const options *o)
 	add_file(x, "kernels-from", o->library, file_digest);
 	add_file(x, "inputs", o->inputs, npz_digest_of);
 	add_file(x, "data", o->data, npz_digest_of);
+	add_file(x, "prompt", o->prompt, npz_digest_of);
 	add_file(x, "evaluate", o->evaluate, file_digest);
 	add_file(x, "evaluate-data", o->evaluate_data, npz_digest_of);
 	add_file(x, "parameters", o->parameters, states_digest);

@@ -10,6 +10,7 @@
 #include "runtime/run/agree.h"
 #include "runtime/run/calibrate.h"
 #include "runtime/run/evaluate.h"
+#include "runtime/run/generate.h"
 #include "runtime/run/run.h"
 #include "runtime/run/train.h"
 
@@ -43,7 +44,7 @@ static bool is_alone(const companion *x, cli_status *status)
 static bool check_options(const options *o, cli_status *status)
 {
 	bool data = o->data, folder = o->checkpoint;
-	bool joins = o->processes.rendezvous;
+	bool joins = o->processes.rendezvous, generate = o->generate > 0;
 	const companion list[] = {
 		{ "shuffle", "--data", o->shuffle, data },
 		{ "epochs", "--data", o->epochs >= 0, data },
@@ -60,6 +61,17 @@ static bool check_options(const options *o, cli_status *status)
 		  o->evaluate_data },
 		{ "evaluate-data", "--evaluate", o->evaluate_data,
 		  o->evaluate },
+		{ "prompt", "--generate", o->prompt, generate },
+		{ "token-input", "--generate", o->token_input, generate },
+		{ "logits", "--generate", o->logits, generate },
+		{ "generate", "--prompt", generate, o->prompt },
+		{ "generate", "a run without --data", generate, !data },
+		{ "steps", "a run without --generate", o->steps >= 0,
+		  !generate },
+		{ "verify", "a run without --generate", o->verify, !generate },
+		{ "trace", "a run without --generate", o->trace, !generate },
+		{ "learning-rate", "a run without --generate",
+		  o->learning_rate >= 0, !generate },
 		{ "quick", "--calibrate", o->quick, o->calibrate },
 		{ "output", "--calibrate", o->output, o->calibrate },
 		{ "verify", "a run without --data", o->verify, !data },
@@ -90,6 +102,8 @@ static bool only_trains(const options *o)
 
 static bool run_session(session *s, cli_status *status)
 {
+	if (s->o->generate > 0)
+		return generate_command(s, status);
 	if (!s->o->data)
 		return run_command(s, status);
 	if (s->p->training)
@@ -279,6 +293,18 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		{ CLI_TEXT, 0, "log", "FILE.csv",
 		  "a line for each step: loss, learning rate, samples per "
 		  "second", &o->log },
+		{ CLI_INT, 0, "generate", "N",
+		  "continue each row of a prompt by N tokens, the likeliest "
+		  "each time", &o->generate, 1, 1e9 },
+		{ CLI_TEXT, 0, "prompt", "FILE.npz",
+		  "the prompt, [rows, tokens], by the name of the input that "
+		  "takes tokens", &o->prompt },
+		{ CLI_TEXT, 0, "token-input", "NAME",
+		  "that input; if not given, the only one of integers that "
+		  "nothing else feeds", &o->token_input },
+		{ CLI_TEXT, 0, "logits", "NAME",
+		  "the output with the scores of the words; 'logits', or the "
+		  "only one that may be it, if not given", &o->logits },
 		{ CLI_FLAG, 0, "calibrate", NULL,
 		  "measure this machine, without a plan: a topology for tdlc "
 		  "plan --topology", &o->calibrate },
@@ -302,6 +328,7 @@ static cli_status begin(arena *a, int argc, char **argv)
 {
 	options o = { .installed = PKGDATADIR "/calibration",
 		      .steps = -1, .epochs = -1, .seed = -1, .schedule = -1,
+		      .generate = -1,
 		      .processes = { .rank = -1, .ranks = -1 },
 		      .learning_rate = -1, .warmup = -1, .every = -1,
 		      .keep = -1, .kernels = KERNELS_ANY };

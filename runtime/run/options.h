@@ -27,6 +27,8 @@ typedef struct options {
 	int64_t every, keep;
 	bool resume;
 	const char *log;
+	int64_t generate; /* -1: not given */
+	const char *prompt, *token_input, *logits;
 	bool calibrate, quick;
 	const char *output;
 	const char *installed; /* the folder of the plans for --calibrate */

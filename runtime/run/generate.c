@@ -1,0 +1,423 @@
+#include "config.h"
+
+#include "runtime/run/generate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "kernel/eval.h"
+
+typedef struct generation {
+	session *s;
+	const plan *p;
+	executor *m;
+	feed *feed;
+	array *outputs;
+	int tokens, position; /* inputs; position is -1 where there is none */
+	int logits;	      /* an output */
+	int64_t rows, width, words; /* of an input: rows, and tokens of each;
+				       the numbers of their scores */
+	int64_t prompt, all; /* tokens of each row: given, in the end */
+	int64_t *ids;	     /* rows * all */
+	int64_t at;	     /* tokens of each row that were fed */
+	int64_t steps;
+	double prompt_seconds, seconds; /* of feeding, of the others */
+} generation;
+
+/* ---- inputs and outputs ------------------------------------------------ */
+
+static int find_named(const plan *p, const int *tensors, int n,
+		      const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(p->tensors[tensors[i]].name, name))
+			return i;
+	return -1;
+}
+
+static bool takes_tokens(const plan_tensor *t)
+{
+	return dtype_is_int(t->type) && (t->ndim == 1 || t->ndim == 2);
+}
+
+/* The only input of integers that nothing else feeds, or the one named. */
+static bool find_tokens(generation *g)
+{
+	const plan *p = g->p;
+	failure *f = &g->s->f;
+	const char *name = g->s->o->token_input;
+	int found = name ? find_named(p, p->inputs, p->ninputs, name) : -1;
+	int n = 0;
+	for (int i = 0; !name && i < p->ninputs; i++) {
+		if (g->feed->fed[i] || i == g->position ||
+		    !takes_tokens(&p->tensors[p->inputs[i]]))
+			continue;
+		found = i;
+		n++;
+	}
+	if (!name && n != 1)
+		return fail_with(f, CLI_INPUT, "%s: %d inputs may take tokens; "
+				 "--token-input names the one that does",
+				 g->s->o->plan, n);
+	if (found < 0 || !takes_tokens(&p->tensors[p->inputs[found]]))
+		return fail_with(f, CLI_INPUT, "%s: there is no input '%s' of "
+				 "integers, [rows, tokens] or [rows]",
+				 g->s->o->plan, name);
+	const plan_tensor *t = &p->tensors[p->inputs[found]];
+	g->tokens = found;
+	g->rows = t->dims[0];
+	g->width = t->ndim == 2 ? t->dims[1] : 1;
+	return (g->rows > 0 && g->width > 0) ||
+	       fail_with(f, CLI_INPUT, "%s: '%s' takes no tokens",
+			 g->s->o->plan, t->name);
+}
+
+/* Whether an output has scores of words for each token, or for each row. */
+static bool has_scores(const generation *g, const plan_tensor *t)
+{
+	if (!dtype_is_float(t->type) || t->ndim < 2 || t->ndim > 3 ||
+	    t->dims[0] != g->rows || t->dims[t->ndim - 1] == 0)
+		return false;
+	return t->ndim == 3 ? t->dims[1] == g->width : g->width == 1;
+}
+
+static bool find_logits(generation *g)
+{
+	const plan *p = g->p;
+	const char *name = g->s->o->logits;
+	int found = find_named(p, p->outputs, p->noutputs,
+			       name ? name : "logits");
+	int n = found >= 0;
+	for (int i = 0; !name && n == 0 && i < p->noutputs; i++)
+		if (has_scores(g, &p->tensors[p->outputs[i]])) {
+			n += found < 0;
+			found = found < 0 ? i : found;
+		}
+	if (found < 0 || !has_scores(g, &p->tensors[p->outputs[found]]))
+		return fail_with(&g->s->f, CLI_INPUT, "%s: there is no output "
+				 "'%s' of floats with the scores of words, "
+				 "[rows, tokens, words]%s", g->s->o->plan,
+				 name ? name : "logits",
+				 name ? "" : "; --logits names another");
+	const plan_tensor *t = &p->tensors[p->outputs[found]];
+	g->logits = found;
+	g->words = t->dims[t->ndim - 1];
+	return true;
+}
+
+static void find_position(generation *g)
+{
+	g->position = -1;
+	for (int i = 0; g->p->length > 0 && i < g->p->ninputs; i++)
+		if (g->p->inputs[i] == g->p->position)
+			g->position = i;
+}
+
+/* ---- the prompt -------------------------------------------------------- */
+
+/* Whether the tokens have their places. */
+static bool check_lengths(const generation *g, const char *path)
+{
+	failure *f = &g->s->f;
+	int64_t length = g->p->length, fed = g->all - 1;
+	if (g->position < 0 && g->width > 1)
+		return fail_with(f, CLI_INPUT, "%s: a step takes %" PRId64
+				 " tokens, and no position says how many of "
+				 "them count: plan it for one",
+				 g->s->o->plan, g->width);
+	if (length > 0 && fed > length)
+		return fail_with(f, CLI_INPUT, "%s: %" PRId64 " tokens and %"
+				 PRId64 " more need %" PRId64 " entries, the "
+				 "plan has %" PRId64 " (--carry-length)", path,
+				 g->prompt, g->all - g->prompt, fed, length);
+	return true;
+}
+
+/* Puts the tokens of the prompt in front of each row. */
+static bool take_prompt(generation *g, const array *x, const char *path)
+{
+	int64_t more = g->s->o->generate, n;
+	g->prompt = x->dims[1];
+	if (!ck_add(g->prompt, more, &g->all) ||
+	    !ck_mul(g->all, g->rows, &n) || n > INT64_MAX / 8)
+		return fail_with(&g->s->f, CLI_INPUT, "%s: too many tokens",
+				 path);
+	if (!check_lengths(g, path))
+		return false;
+	g->ids = calloc((size_t)n, sizeof(*g->ids));
+	if (!g->ids)
+		return fail_with(&g->s->f, CLI_MACHINE,
+				 "no memory for %" PRId64 " tokens", n);
+	for (int64_t r = 0; r < g->rows; r++)
+		for (int64_t i = 0; i < g->prompt; i++)
+			g->ids[r * g->all + i] = elem_get_i64(
+				x->type, x->data, r * g->prompt + i);
+	return true;
+}
+
+static bool read_array(generation *g, npz *z, array *x, const char *path)
+{
+	failure *f = &g->s->f;
+	if (!npz_shape(z, x, f))
+		return false;
+	if (x->ndim != 2 || x->dims[0] != g->rows || x->dims[1] < 1)
+		return fail_with(f, CLI_INPUT, "%s: '%s' is not [%" PRId64
+				 ", tokens], with a token or more for each "
+				 "row", path, x->name, g->rows);
+	x->data = malloc((size_t)array_nbytes(x));
+	if (!x->data)
+		return fail_with(f, CLI_MACHINE, "%s: no memory for '%s'", path,
+				 x->name);
+	return npz_read(z, x, f);
+}
+
+static bool read_prompt(generation *g)
+{
+	arena *work = arena_new();
+	const char *path = g->s->o->prompt;
+	const plan_tensor *t = &g->p->tensors[g->p->inputs[g->tokens]];
+	array x = { .name = t->name, .type = t->type };
+	npz *z = npz_open(work, path, &g->s->f);
+	bool good = z && read_array(g, z, &x, path) &&
+		    take_prompt(g, &x, path);
+	if (z)
+		npz_close(z);
+	free(x.data);
+	arena_free(work);
+	return good;
+}
+
+/* ---- steps ------------------------------------------------------------- */
+
+/* The first of the greatest scores that a row has for its token i; -1 where
+ * one is no number. */
+static int64_t best_word(const generation *g, int64_t row, int64_t i)
+{
+	const array *x = &g->outputs[g->logits];
+	int64_t begin = (row * g->width + i) * g->words, best = 0;
+	double most = -INFINITY;
+	for (int64_t w = 0; w < g->words; w++) {
+		double v = elem_get_f64(x->type, x->data, begin + w);
+		if (isnan(v))
+			return -1;
+		if (v > most) {
+			most = v;
+			best = w;
+		}
+	}
+	return best;
+}
+
+/* Feeds the next tokens of each row, as many as a step takes of those that
+ * there are up to `end'.  The places of others get the last of them. */
+static bool step(generation *g, int64_t end, int64_t *fed)
+{
+	const array *x = &g->feed->inputs[g->tokens];
+	int64_t n = end - g->at < g->width ? end - g->at : g->width;
+	for (int64_t r = 0; r < g->rows; r++)
+		for (int64_t i = 0; i < g->width; i++)
+			elem_set_i64(x->type, x->data, r * g->width + i,
+				     g->ids[r * g->all + g->at +
+					    (i < n ? i : n - 1)]);
+	if (g->position >= 0) {
+		const array *p = &g->feed->inputs[g->position];
+		elem_set_i64(p->type, p->data, 0, g->at);
+	}
+	if (!executor_step(g->m, g->feed->inputs, g->outputs, &g->s->f))
+		return false;
+	g->at += n;
+	g->steps++;
+	*fed = n;
+	return true;
+}
+
+/* Appends the likeliest word to each row. */
+static bool append(generation *g, int64_t fed)
+{
+	for (int64_t r = 0; r < g->rows; r++) {
+		int64_t word = best_word(g, r, fed - 1);
+		if (word < 0)
+			return fail_with(&g->s->f, CLI_MACHINE,
+					 "scores of row %" PRId64 " behind "
+					 "token %" PRId64 " are no numbers", r,
+					 g->at - 1);
+		g->ids[r * g->all + g->at] = word;
+	}
+	return true;
+}
+
+static bool feed_prompt(generation *g)
+{
+	double begun = clock_seconds();
+	int64_t fed = 0;
+	while (g->at < g->prompt) {
+		session_progress(g->s, "prompt: token %" PRId64 " of %" PRId64,
+				 g->at + 1, g->prompt);
+		if (!step(g, g->prompt, &fed))
+			return false;
+	}
+	g->prompt_seconds = clock_seconds() - begun;
+	return append(g, fed);
+}
+
+static bool generate(generation *g)
+{
+	double begun = clock_seconds();
+	int64_t fed = 0;
+	while (g->at + 1 < g->all) {
+		session_progress(g->s, "token %" PRId64 " of %" PRId64,
+				 g->at + 2 - g->prompt, g->all - g->prompt);
+		if (!step(g, g->at + 1, &fed) || !append(g, fed))
+			return false;
+	}
+	g->seconds = clock_seconds() - begun;
+	return true;
+}
+
+/* ---- the result -------------------------------------------------------- */
+
+/* Tokens of all rows in a second; 0 where none were. */
+static double rate(const generation *g, int64_t n, double seconds)
+{
+	return n > 0 && seconds > 0 ? (double)(n * g->rows) / seconds : 0;
+}
+
+static double prompt_rate(const generation *g)
+{
+	return rate(g, g->prompt, g->prompt_seconds);
+}
+
+/* The first word is the prompt's. */
+static double words_rate(const generation *g)
+{
+	return rate(g, g->all - g->prompt - 1, g->seconds);
+}
+
+static json_t *ids_json(const generation *g)
+{
+	json_t *rows = json_array();
+	for (int64_t r = 0; r < g->rows; r++) {
+		json_t *row = json_array();
+		for (int64_t i = 0; i < g->all; i++)
+			json_array_append_new(
+				row, json_integer((json_int_t)
+						  g->ids[r * g->all + i]));
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
+static void report_json(const generation *g, const figures *x)
+{
+	json_t *j = figures_json(x, g->s->pipeline);
+	json_object_set_new(j, "rows", json_integer((json_int_t)g->rows));
+	json_object_set_new(j, "prompt_tokens",
+			    json_integer((json_int_t)g->prompt));
+	json_object_set_new(j, "generated_tokens",
+			    json_integer((json_int_t)(g->all - g->prompt)));
+	json_object_set_new(j, "prompt_tokens_per_second",
+			    json_number(prompt_rate(g)));
+	json_object_set_new(j, "tokens_per_second",
+			    json_number(words_rate(g)));
+	json_object_set_new(j, "tokens", ids_json(g));
+	print_json(j);
+}
+
+static void print_row(const generation *g, int64_t r)
+{
+	enum { COLUMN = 17 };
+	const char *text = "";
+	for (int64_t i = g->prompt; i < g->all; i++)
+		text = arena_printf(g->s->a, "%s%s%" PRId64, text,
+				    i > g->prompt ? " " : "",
+				    g->ids[r * g->all + i]);
+	printf("  row %-10" PRId64 " ", r);
+	text_wrap(stdout, text, COLUMN, COLUMN);
+}
+
+static void report_text(const generation *g, const figures *x)
+{
+	printf("%s: %d worker%s, %" PRId64 " step%s of %s\n", g->p->model,
+	       x->devices, x->devices == 1 ? "" : "s", x->steps,
+	       x->steps == 1 ? "" : "s",
+	       units_seconds(x->seconds_per_step).text);
+	printf("  %-14s %" PRId64 " token%s in each of %" PRId64 " row%s, %s "
+	       "tokens per second\n", "prompt", g->prompt,
+	       g->prompt == 1 ? "" : "s", g->rows, g->rows == 1 ? "" : "s",
+	       units_scaled(prompt_rate(g), "").text);
+	printf("  %-14s %" PRId64 " token%s in each row", "generated",
+	       g->all - g->prompt, g->all - g->prompt == 1 ? "" : "s");
+	if (words_rate(g) > 0)
+		printf(", %s tokens per second",
+		       units_scaled(words_rate(g), "").text);
+	putchar('\n');
+	figures_print(x, g->s->pipeline);
+	for (int64_t r = 0; !g->s->o->outputs && r < g->rows; r++)
+		print_row(g, r);
+}
+
+/* The tokens, of the prompt and behind it. */
+static bool write_tokens(const generation *g)
+{
+	array x = { .name = "tokens", .type = DT_I64, .ndim = 2,
+		    .dims = { g->rows, g->all }, .data = g->ids };
+	return !g->s->o->outputs || !g->s->leads ||
+	       npz_write(g->s->o->outputs, 1, &x, &g->s->f);
+}
+
+/* ---- the command ------------------------------------------------------- */
+
+static bool prepare(generation *g)
+{
+	session *s = g->s;
+	const options *o = s->o;
+	g->feed = feed_new(s->a, g->p, false, &s->f);
+	if (!g->feed || (o->inputs && !feed_read(g->feed, o->inputs, &s->f)))
+		return false;
+	find_position(g);
+	if (!find_tokens(g) || !find_logits(g) || !read_prompt(g))
+		return false;
+	g->feed->fed[g->tokens] = true;
+	if (!feed_is_complete(g->feed, o->inputs ? o->inputs : o->plan, &s->f))
+		return false;
+	g->outputs = arrays_of(s->a, g->p, g->p->outputs, g->p->noutputs,
+			       &s->f);
+	return g->outputs != NULL;
+}
+
+static bool run(generation *g, figures *x)
+{
+	session *s = g->s;
+	g->m = session_machine(s, s->pipeline, s->o->plan);
+	bool good = g->m && session_states(s, g->m, g->p, g->feed) &&
+		    feed_prompt(g) && generate(g);
+	if (good)
+		*x = session_figures(s, s->pipeline, g->m, g->steps);
+	if (g->m)
+		session_close(s, g->m);
+	return good && write_tokens(g);
+}
+
+bool generate_command(session *s, cli_status *status)
+{
+	generation g = { .s = s, .p = s->p };
+	figures x;
+	bool good = prepare(&g) && run(&g, &x);
+	session_progress(s, "%s", "");
+	if (good && s->o->json)
+		report_json(&g, &x);
+	else if (good)
+		report_text(&g, &x);
+	arrays_free(g.outputs, g.p->noutputs);
+	feed_free(g.feed);
+	free(g.ids);
+	*status = CLI_OK;
+	return good;
+}

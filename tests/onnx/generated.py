@@ -1,0 +1,124 @@
+# Tests: compiler/graph compiler/onnx runtime/run
+"""Greedy generation with caches: the tokens are ONNX Runtime's, which is fed
+caches that grow, on 1, 2 and 4 workers, and no cache is moved.
+"""
+import json
+import os
+import sys
+import tempfile
+
+import numpy as np
+import onnxruntime
+
+import decoders
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from programs import TDLC, TDLRUN, call, expect, finish, sample  # noqa: E402
+
+LENGTH = 40
+
+
+def judge(path, prompt, count, mask, four):
+    """ONNX Runtime's tokens, all of a prompt at once, then one by one, and how
+    far the best score was ahead of the next at least."""
+    net = onnxruntime.InferenceSession(path)
+    kind = {"i64": np.int64, "i32": np.int32, "bool": bool}[mask]
+    caches = {}
+    for x in net.get_inputs():
+        if x.name.startswith("past_"):
+            caches[x.name] = np.zeros([len(prompt), *(
+                d if isinstance(d, int) else 0 for d in x.shape[1:])],
+                np.float32)
+    ids, new, margin = prompt, prompt, np.inf
+    names = [o.name for o in net.get_outputs()]
+    for _ in range(count):
+        first, last = ids.shape[1] - new.shape[1], ids.shape[1]
+        seen = np.ones([len(ids), last], kind)
+        if four:
+            seen = np.tri(new.shape[1], last, first, dtype=kind)
+            seen = np.broadcast_to(seen, (len(ids), 1, *seen.shape))
+        places = np.arange(first, last)[None].repeat(len(ids), 0)
+        got = dict(zip(names, net.run(None, {
+            "input_ids": new, "attention_mask": seen, "position_ids": places,
+            **caches})))
+        caches = {n: got[n.replace("past", "present")] for n in caches}
+        scores = got["logits"][:, -1]
+        two = np.sort(scores, -1)
+        margin = min(margin, (two[:, -1] - two[:, -2]).min())
+        new = scores.argmax(-1)[:, None]
+        ids = np.concatenate([ids, new], 1)
+    return ids, margin
+
+
+def plan(model, folder, k, rows, width, planner):
+    """Plans a decoder; none of its caches may move."""
+    path = os.path.join(folder, f"{k}-{width}-{planner}.plan")
+    call(TDLC, "plan", model, "-k", str(k), "--algorithm", planner, "-D",
+         f"batch={rows}", "-D", f"new={width}", "-D", f"all={LENGTH + width}",
+         "--carry", "present_*=past_*", "--carry-length", str(LENGTH),
+         "--carry-mask", "attention_mask", "--carry-positions", "position_ids",
+         "-o", path)
+    return path
+
+
+def stays(path):
+    """Whether a plan has states, and their next values are computed in their
+    places, of which no instruction sends a part."""
+    with open(path) as f:
+        p = json.load(f)
+    states = {i: t["next"] for i, t in enumerate(p["tensors"])
+              if t["role"] == "state"}
+    caches = set(states) | set(states.values())
+    places = {b["tensor"]: b["offset"] for b in p["buffers"]
+              if b["region"] == "stored"}
+    sent = [i for i in p["program"] if "move" in i and
+            p["buffers"][i["from"]]["tensor"] in caches]
+    return len(states) == 4 and not sent and \
+        all(places[x] == places[y] for x, y in states.items())
+
+
+def check(folder, case):
+    seed, (k, width, mask, four, planner, turned) = case
+    rng = np.random.default_rng(seed)
+    rows, length = int(rng.integers(2, 5)), int(rng.integers(1, 12))
+    model = os.path.join(folder, "decoder.onnx")
+    decoders.gpt(model, seed=seed, mask=mask, four=four, turned=turned)
+    prompt = rng.integers(0, 61, [rows, length])
+    np.savez(os.path.join(folder, "prompt.npz"), input_ids=prompt)
+    count = LENGTH + 1 - length
+    want, margin = judge(model, prompt, count, mask, four)
+    path = plan(model, folder, k, rows, width, planner)
+    got = call(TDLRUN, path, "--generate", str(count), "--prompt",
+               os.path.join(folder, "prompt.npz"), "--outputs",
+               os.path.join(folder, "text.npz"))
+    assert margin > 1e-4, f"{case}: scores too near to each other: {margin}"
+    assert np.array_equal(got["tokens"], want), f"{case}: {got['tokens']} {want}"
+    text = np.load(os.path.join(folder, "text.npz"))["tokens"]
+    assert np.array_equal(text, want), case
+    assert got["communication_bytes"] == got["predicted_communication_bytes"]
+    assert got["arena_bytes"] == got["predicted_arena_bytes"], case
+    assert stays(path) or turned, f"{case}: caches are moved"
+
+
+# (workers, new tokens of a step, the mask's type, whether it says all that is
+# seen, planner, whether a cache lies otherwise than it is computed)
+CASES = [(1, 1, "i64", False, "tofu", False),
+         (2, 1, "i64", False, "joint", False),
+         (4, 1, "i64", False, "auto", False),
+         (1, 5, "i32", True, "tofu", False),
+         (2, 3, "bool", False, "tofu", False),
+         (4, 4, "i64", True, "joint", False),
+         (1, 2, "i64", False, "tofu", True),
+         (2, 1, "bool", True, "megatron", False),
+         (4, 2, "i32", False, "megatron", False),
+         (4, 1, "i64", False, "tofu", True),
+         (2, 1, "i64", False, "data-parallel", False)]
+CASES = list(enumerate(CASES))
+
+with tempfile.TemporaryDirectory() as top:
+    for one in sample(CASES, 4):
+        try:
+            check(top, one)
+        except AssertionError as e:
+            expect(e, False)
+finish()
