@@ -106,8 +106,9 @@ static void fill_runs(const builder *b, const entry *e, size_t n,
 
 static const int64_t *table_of(builder *b, const entry *e)
 {
-	const void *p[] = { e->kernel, e->nodes, e->tensors };
-	uint64_t h = hash_bytes(hash_i64(HASH_SEED, e->inputs), p, sizeof(p));
+	const uint64_t key[] = { e->inputs, (uintptr_t)e->kernel,
+				 (uintptr_t)e->nodes, (uintptr_t)e->tensors };
+	uint64_t h = hash_words(HASH_SEED, key, sizeof(key) / sizeof(*key));
 	uint32_t at = 0;
 	for (int i; (i = hash_table_next(&b->by_key, h, &at)) >= 0;) {
 		const entry *x = &b->entries.at[i];

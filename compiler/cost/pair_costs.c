@@ -12,8 +12,13 @@
 /* So many groups are enumerated, more only where they have to. */
 enum { FEW_GROUPS = 4 };
 
-/* The key of a table: all that distinguishes it from others, as bytes. */
-enum { MAX_KEY = sizeof(void *) + 8 + 2 * MAX_AXES + 2 * (1 + MAX_CHOICES) };
+/* The key of a table: all that distinguishes it from others, as bytes, and
+ * zeros up to a word's end. */
+enum {
+	WORD = sizeof(uint64_t),
+	MAX_BYTES = sizeof(void *) + 8 + 2 * MAX_AXES + 2 * (1 + MAX_CHOICES),
+	MAX_KEY = (MAX_BYTES + WORD - 1) / WORD * WORD,
+};
 
 typedef struct key {
 	size_t n;
@@ -222,10 +227,18 @@ static key key_of(const pair_cache *c, const pair *p)
 	return k;
 }
 
+static uint64_t hash_key(const key *k)
+{
+	uint64_t words[MAX_KEY / WORD];
+	size_t n = (k->n + WORD - 1) / WORD;
+	memcpy(words, k->at, n * WORD);
+	return hash_words(HASH_SEED, words, n);
+}
+
 const int64_t *pair_table(pair_cache *c, const pair *p)
 {
 	key k = key_of(c, p);
-	uint64_t hash = hash_bytes(HASH_SEED, k.at, k.n);
+	uint64_t hash = hash_key(&k);
 	uint32_t at = 0;
 	for (int i; (i = hash_table_next(&c->by_key, hash, &at)) >= 0;) {
 		const entry *e = &c->entries.at[i];

@@ -285,23 +285,42 @@ static void put_overlapping(writer *w, const int *order, int nnodes)
 		put_result(w, before);
 }
 
+/* Sets the collectives; returns the bytes that are received where each
+ * instruction runs once. */
+static int64_t set_collectives(draft *d)
+{
+	plan *p = d->p;
+	int64_t sum = 0;
+	for (int i = 0; i < p->ninstrs; i++) {
+		plan_instr *in = &p->program[i];
+		if (!plan_moves(in))
+			continue;
+		int what = plan_instr_class(d->classes, p, in);
+		in->collective = layout_pair_collective(d->classes, what);
+		sum += layout_pair_received(d->classes, what);
+	}
+	return sum;
+}
+
+static int64_t received(draft *d, const plan *p)
+{
+	int64_t sum = 0;
+	for (int i = 0; i < p->ninstrs; i++)
+		if (plan_moves(&p->program[i]))
+			sum += layout_pair_received(
+				d->classes, plan_instr_class(d->classes, p,
+							     &p->program[i]));
+	return sum;
+}
+
 static void set_transfers(draft *d)
 {
 	plan *p = d->p;
+	int64_t once = set_collectives(d);
 	const plan *all = plan_unroll(d->tmp, p, PLAN_MAX_TURNS);
-	p->communication_bytes = 0;
-	for (int i = 0; i < p->ninstrs; i++) {
-		plan_instr *in = &p->program[i];
-		if (plan_moves(in))
-			in->collective = layout_pair_collective(
-				d->classes,
-				plan_instr_class(d->classes, p, in));
-	}
-	for (int i = 0; i < all->ninstrs; i++)
-		if (plan_moves(&all->program[i]))
-			p->communication_bytes += layout_pair_received(
-				d->classes, plan_instr_class(d->classes, all,
-							     &all->program[i]));
+	p->communication_bytes = all->program == p->program
+					 ? once
+					 : received(d, all);
 }
 
 /* The buffers of an outline, which a program may then share out. */

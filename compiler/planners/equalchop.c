@@ -50,6 +50,7 @@ const planner planner_equalchop = {
 	.name = "equalchop",
 	.about = "every tensor along one dimension only, the best one",
 	.plan = plan,
+	.effort = 8,
 	.proves = SEARCH_PROVES_PLANS,
 	.among = "that cut each tensor along one dimension",
 };

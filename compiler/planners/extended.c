@@ -53,5 +53,6 @@ const planner planner_extended = {
 	.name = "extended",
 	.about = "tensors may be replicated; least time, by steps",
 	.plan = plan,
+	.effort = 10,
 	.priced = true,
 };

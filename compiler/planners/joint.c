@@ -28,5 +28,6 @@ const planner planner_joint = {
 	.name = "joint",
 	.about = "all axes in one problem, starting from the plan of tofu",
 	.plan = plan,
+	.effort = 50,
 	.proves = SEARCH_PROVES_PLANS,
 };

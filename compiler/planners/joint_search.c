@@ -79,6 +79,18 @@ static int *value_now(arena *a, const search *s, const candidate_set *w)
 	return value;
 }
 
+/* Whether a tensor or a node has several candidates. */
+static bool is_open(const graph *g, const candidate_set *w)
+{
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (w->tensors[t]->n > 1)
+			return true;
+	for (node_id n = 0; n < g->nnodes; n++)
+		if (w->nodes[n]->n > 1)
+			return true;
+	return false;
+}
+
 /* Looks for something better that differs on these axes, where the tables have
  * so many costs at most; *bound is what nothing of that is less than.  With
  * NULL it does not take long to prove it: it is one look of many.  Of what the
@@ -102,8 +114,11 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 	arena *tmp = arena_new();
 	candidate_set w =
 		candidates_find(tmp, s->graph, m, &some, MAX_CANDIDATES);
-	if (w.complete && joint_cells(s->graph, &w) <= cells &&
-	    joint_work(s->graph, m, &w) <= (bound ? MOST_WORK : PART_WORK)) {
+	if (!bound && w.complete && !is_open(s->graph, &w)) {
+		how = NO_BETTER;
+	} else if (w.complete && joint_cells(s->graph, &w) <= cells &&
+		   joint_work(s->graph, m, &w) <=
+			   (bound ? MOST_WORK : PART_WORK)) {
 		problem *p = joint_problem(tmp, s->graph, m, &w);
 		const int *now = value_now(tmp, s, &w);
 		solution found = joint_solve(tmp, s->graph, p, now, !bound,

@@ -153,6 +153,7 @@ const planner planner_levels = {
 	.name = "levels",
 	.about = "one dimension per level, or replicated; least time",
 	.plan = plan,
+	.effort = 20,
 	.priced = true,
 	.tabled = true,
 	.variants = &at_once,

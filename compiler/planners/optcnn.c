@@ -34,6 +34,7 @@ const planner planner_optcnn = {
 	.name = "optcnn",
 	.about = "all axes in one problem, nothing divided along a reduction",
 	.plan = plan,
+	.effort = 50,
 	.proves = SEARCH_PROVES_PLANS,
 	.among = "that divide nothing along a sum",
 };

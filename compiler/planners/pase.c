@@ -253,4 +253,5 @@ const planner planner_pase = {
 	.name = "pase",
 	.about = "a number of parts for every variable; least time in FLOPs",
 	.plan = plan,
+	.effort = 12,
 };

@@ -42,6 +42,8 @@ typedef struct planner {
 	bool on_request;
 	bool priced; /* takes prices into account */
 	bool tabled; /* takes its costs from tables that are kept (levels.h) */
+	int effort; /* of a search of a large graph, roughly, beside others':
+		       where several run at once the longest begin first */
 	/* The variants behind the plain one. */
 	const search_variant *variants;
 	int nvariants;

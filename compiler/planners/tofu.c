@@ -20,5 +20,6 @@ const planner planner_tofu = {
 	.name = "tofu",
 	.about = "recursive search, every tensor cut over all devices",
 	.plan = plan,
+	.effort = 3,
 	.proves = SEARCH_PROVES_STEPS,
 };

@@ -119,14 +119,14 @@ typedef struct planner_job {
 
 typedef struct gathering {
 	const plan_request *how;
-	planner_job *jobs;
+	planner_job **jobs; /* in the order in which they begin */
 	atomic_int nfound;
 } gathering;
 
 static void tell_of(void *arg, int i)
 {
 	gathering *x = arg;
-	plan_observe(x->how, PHASE_SEARCH, x->jobs[i].planner->name,
+	plan_observe(x->how, PHASE_SEARCH, x->jobs[i]->planner->name,
 		     atomic_load(&x->nfound), 0);
 }
 
@@ -135,7 +135,7 @@ static void tell_of(void *arg, int i)
 static void run_planner(void *arg, int i)
 {
 	gathering *x = arg;
-	planner_job *j = &x->jobs[i];
+	planner_job *j = x->jobs[i];
 	arena *tmp = arena_new();
 	struct level_tables *tables = NULL;
 	j->arena = arena_new();
@@ -183,6 +183,25 @@ static void take_found(const plan_request *how, planner_job *j,
 	arena_join(how->arena, j->arena);
 }
 
+static int by_effort(const void *x, const void *y)
+{
+	const planner_job *a = *(planner_job *const *)x;
+	const planner_job *b = *(planner_job *const *)y;
+	if (a->planner->effort != b->planner->effort)
+		return a->planner->effort > b->planner->effort ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* The jobs, the longest first: what ends last has begun early. */
+static planner_job **longest_first(arena *a, planner_job *jobs, int n)
+{
+	planner_job **by = ARENA_ARRAY(a, planner_job *, n);
+	for (int i = 0; i < n; i++)
+		by[i] = &jobs[i];
+	qsort(by, (size_t)n, sizeof(planner_job *), by_effort);
+	return by;
+}
+
 /* One plan of each variant of all planners, by as many threads as there are. */
 static bool gather_at_once(const plan_request *how, plan_candidates *all)
 {
@@ -190,19 +209,19 @@ static bool gather_at_once(const plan_request *how, plan_candidates *all)
 	int n = 0, nplanners = 0;
 	while (search_algorithm(nplanners, NULL))
 		nplanners++;
-	gathering x = { .how = how,
-			.jobs = ARENA_ARRAY(tmp, planner_job, nplanners) };
+	planner_job *jobs = ARENA_ARRAY(tmp, planner_job, nplanners);
 	bool ok = true;
 	for (int i = 0; i < nplanners && ok; i++)
 		if (!search_on_request(i)) {
-			ok = prepare(how, tmp, i, all, &x.jobs[n]);
-			n += x.jobs[n].requests.n > 0;
+			ok = prepare(how, tmp, i, all, &jobs[n]);
+			n += jobs[n].requests.n > 0;
 		}
+	gathering x = { .how = how, .jobs = longest_first(tmp, jobs, n) };
 	const job_set j = { n, run_planner, tell_of, &x };
 	if (ok)
 		jobs_run(&j, how->threads);
 	for (int i = 0; i < n && ok; i++)
-		take_found(how, &x.jobs[i], all);
+		take_found(how, &jobs[i], all);
 	arena_free(tmp);
 	return ok;
 }
@@ -229,33 +248,44 @@ static bool is_better(const plan_request *how, const plan_program *p,
 					  : OBJECTIVE_MEMORY) < 0;
 }
 
-/* Makes p the best if it is better, and within the limit.  Returns whether
- * there is a best one then; `known`: whether there was. */
+/* The best program so far, if one is known. */
+typedef struct champion {
+	bool known;
+	plan_program program;
+} champion;
+
+/* Lets p be the best if it is better, and within the limit.  Returns whether it
+ * is. */
 static bool take_better(const plan_request *how, const plan_program *p,
-			bool known, plan_program *best)
+			champion *best)
 {
-	if (!program_fits(p, how->memory))
-		return known;
-	if (!known || program_compare(p, best, how->objective) < 0)
-		*best = *p;
+	if (!program_fits(p, how->memory) ||
+	    (best->known &&
+	     program_compare(p, &best->program, how->objective) >= 0))
+		return false;
+	*best = (champion){ true, *p };
 	return true;
 }
 
-/* The best of the programs that exist already, among the usual ones, which
- * program_best() makes of every plan.  False if none is within the limit. */
-static bool best_known(const plan_request *how, const plan_candidates *all,
-		       plan_program *best)
+static const plan_program *to_beat(const champion *best)
 {
-	bool known = false;
+	return best->known ? &best->program : NULL;
+}
+
+/* The best of the programs that exist already, among the usual ones, which
+ * program_best() makes of every plan. */
+static champion best_known(const plan_request *how, const plan_candidates *all)
+{
+	champion best = { 0 };
 	if (how->objective == OBJECTIVE_MEMORY)
-		return false;
+		return best;
 	for (int i = 0; i < all->n; i++)
 		for (int j = 0; j < all->at[i].programs.n; j++) {
 			const plan_program *p = &all->at[i].programs.at[j];
 			if (program_is_usual(p))
-				known = take_better(how, p, known, best);
+				take_better(how, p, &best);
 		}
-	return known;
+	return best;
 }
 
 static int by_bytes(const void *x, const void *y)
@@ -278,20 +308,110 @@ static plan_candidate **in_order(arena *a, plan_candidates *all)
 	return c;
 }
 
+/* ---- their programs ----------------------------------------------------- */
+
+/* The search for the best program of a candidate, that has to be better than
+ * the best one of those before it.  Several are under way at the same time, as
+ * if no other one among them were better: when one is, those behind it are
+ * done again, so that the result is that of one after the other. */
+typedef struct trial {
+	const plan_candidate *of;
+	arena *arena; /* of what is found */
+	plan_programs programs;
+	plan_program program;
+	bool ok;
+} trial;
+
+typedef struct measuring {
+	const plan_request *how;
+	plan_candidate *const *all;
+	int n, done;
+	champion best; /* to be beaten */
+	trial *trials; /* of all[done], and those behind it */
+} measuring;
+
+static void tell_of_trial(void *arg, int i)
+{
+	const measuring *x = arg;
+	plan_observe(x->how, PHASE_COMPARE,
+		     x->trials[i].of->search->algorithm, x->done + i, x->n);
+}
+
+/* All but the graph and the machine, which nobody changes, is the trial's
+ * own. */
+static void run_trial(void *arg, int i)
+{
+	const measuring *x = arg;
+	trial *t = &x->trials[i];
+	const plan_programs *had = &t->of->programs;
+	t->arena = arena_new();
+	plan_request own = *x->how;
+	own.arena = t->arena;
+	own.sink = diag_sink_beside(t->arena, x->how->sink);
+	for (int k = 0; k < had->n; k++)
+		vec_push(t->arena, &t->programs, had->at[k]);
+	t->ok = program_best(&own, &t->of->search->assignment, &t->programs,
+			     to_beat(&x->best), &t->program);
+}
+
+static bool measure_one(measuring *x)
+{
+	plan_candidate *c = x->all[x->done];
+	plan_observe(x->how, PHASE_COMPARE, c->search->algorithm, x->done,
+		     x->n);
+	if (!program_best(x->how, &c->search->assignment, &c->programs,
+			  to_beat(&x->best), &c->program))
+		return false;
+	take_better(x->how, &c->program, &x->best);
+	x->done++;
+	return true;
+}
+
+/* Takes what a trial has found.  Returns whether it is the best now. */
+static bool take_trial(measuring *x, trial *t)
+{
+	plan_candidate *c = x->all[x->done++];
+	arena_join(x->how->arena, t->arena);
+	c->programs = t->programs;
+	c->program = t->program;
+	return take_better(x->how, &c->program, &x->best);
+}
+
+/* Measures `width' candidates at the same time; returns how many of them need
+ * not be measured again. */
+static int measure_some(arena *tmp, measuring *x, int width)
+{
+	int kept = 0;
+	bool changed = false;
+	x->trials = ARENA_ARRAY(tmp, trial, width);
+	for (int i = 0; i < width; i++)
+		x->trials[i].of = x->all[x->done + i];
+	const job_set j = { width, run_trial, tell_of_trial, x };
+	jobs_run(&j, x->how->threads);
+	while (kept < width && !changed && x->trials[kept].ok)
+		changed = take_trial(x, &x->trials[kept++]);
+	for (int i = kept; i < width; i++)
+		arena_free(x->trials[i].arena);
+	return kept;
+}
+
+/* A round has the more candidates the longer none of them was better. */
 static bool measure(const plan_request *how, plan_candidate *const *c, int n,
 		    const plan_candidates *all)
 {
-	plan_program beat;
-	bool known = best_known(how, all, &beat);
-	for (int i = 0; i < n; i++) {
-		plan_observe(how, PHASE_COMPARE, c[i]->search->algorithm, i, n);
-		if (!program_best(how, &c[i]->search->assignment,
-				  &c[i]->programs, known ? &beat : NULL,
-				  &c[i]->program))
-			return false;
-		known = take_better(how, &c[i]->program, known, &beat);
+	measuring x = { .how = how, .all = c, .n = n,
+			.best = best_known(how, all) };
+	arena *tmp = arena_new();
+	bool ok = true;
+	for (int width = how->threads; x.done < n && ok;) {
+		int some = width < n - x.done ? width : n - x.done;
+		int kept = some > 1 ? measure_some(tmp, &x, some) : 0;
+		width = kept == some ? 2 * width : how->threads;
+		if (kept == 0)
+			ok = measure_one(&x);
 	}
-	return true;
+	arena_free(tmp);
+	return ok;
 }
 
 bool plan_best(const plan_request *how, plan_candidates *all,

@@ -1,6 +1,6 @@
 /* Tests: compiler/portfolio */
 /* The candidates of auto are the same, in the same order, by any number of
- * threads. */
+ * threads; so are their programs. */
 #include "config.h"
 
 #include <check.h>
@@ -16,17 +16,43 @@ enum { CASES = 12, NODES = 14 };
 static plan_request request_of(arena *a, const graph *g, int seed)
 {
 	const topology *t = topology_preset(seed % 2 ? 2 : 0);
+	const plan_objective by[] = { OBJECTIVE_TIME, OBJECTIVE_TIME,
+				      OBJECTIVE_MEMORY, OBJECTIVE_BYTES };
 	return (plan_request){ .arena = a, .sink = diag_sink_new(a),
 			       .graph = g, .algorithm = PLAN_AUTO,
-			       .k = seed % 3 == 2 ? 6 : 4, .topology = t };
+			       .k = seed % 3 == 2 ? 6 : 4, .topology = t,
+			       .objective = by[seed / 2 % 4],
+			       .memory = seed % 5 == 3 ? 2000 : 0,
+			       .room = seed % 4 < 3 ? PLAN_MAX_BYTES : 0 };
 }
 
-static plan_candidates by_threads(plan_request how, int threads)
+/* The candidates, and the number of the best. */
+static plan_candidates by_threads(plan_request how, int threads, int *best)
 {
-	plan_candidates all = { 0 };
+	plan_candidates all = { 0 }, *to = &all;
+	plan_candidate *found;
 	how.threads = threads;
-	ck_assert(plan_gather(&how, false, &all));
+	ck_assert(plan_gather(&how, false, to));
+	ck_assert(plan_best(&how, to, &found));
+	ck_assert_ptr_nonnull(found);
+	*best = (int)(found - to->at);
 	return all;
+}
+
+static void check_same_programs(const plan_programs *x, const plan_programs *y)
+{
+	ck_assert_int_eq(x->n, y->n);
+	for (int i = 0; i < x->n; i++) {
+		const plan_program *a = &x->at[i], *b = &y->at[i];
+		ck_assert_int_eq(a->room, b->room);
+		ck_assert_int_eq(a->schedule.order, b->schedule.order);
+		ck_assert(a->schedule.overlapping == b->schedule.overlapping);
+		ck_assert_int_eq(a->held, b->held);
+		ck_assert_int_eq(a->in_use, b->in_use);
+		ck_assert_int_eq(a->moved, b->moved);
+		ck_assert_double_eq(a->seconds, b->seconds);
+		ck_assert_double_eq(a->least_kept, b->least_kept);
+	}
 }
 
 static void check_same(const graph *g, const plan_candidates *x,
@@ -42,6 +68,7 @@ static void check_same(const graph *g, const plan_candidates *x,
 		ck_assert_int_eq(a->lower_bound, b->lower_bound);
 		ck_assert(!a->whole == !b->whole);
 		ck_assert(plan_is_same(g, &a->assignment, &b->assignment));
+		check_same_programs(&x->at[i].programs, &y->at[i].programs);
 	}
 }
 
@@ -53,10 +80,12 @@ static void check_seed(void *arg)
 	const graph *g = seed % 2 ? random_training(a, &r, NODES)
 				  : random_sums(a, &r, NODES);
 	const plan_request how = request_of(a, g, seed);
-	plan_candidates one = by_threads(how, 1);
+	int best, other;
+	plan_candidates one = by_threads(how, 1, &best);
 	for (int threads = 2; threads < 5; threads++) {
-		plan_candidates more = by_threads(how, threads);
+		plan_candidates more = by_threads(how, threads, &other);
 		check_same(g, &one, &more);
+		ck_assert_int_eq(other, best);
 	}
 	/* The plan that is there already is not searched again: it stays. */
 	plan_candidates some = { 0 };
