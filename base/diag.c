@@ -65,6 +65,7 @@ diag_sink *diag_sink_beside(arena *a, const diag_sink *from)
 	for (int i = 0; i < from->sources.n; i++)
 		vec_push(a, &s->sources, from->sources.at[i]);
 	s->next_base = from->next_base;
+	s->members = from->members;
 	return s;
 }
 
@@ -182,17 +183,23 @@ static void say_too_many(diag_sink *s)
 	vec_push(s->arena, &s->diags, d);
 }
 
+/* Counts a diagnostic; whether it is kept. */
+static bool count(diag_sink *s, const diag *d)
+{
+	if (d->severity == ERROR)
+		s->nerrors++;
+	if (d->severity != NOTE)
+		s->note_dropped = s->nerrors > DIAG_MAX_ERRORS;
+	if (s->note_dropped && d->severity == ERROR &&
+	    s->nerrors == DIAG_MAX_ERRORS + 1)
+		say_too_many(s);
+	return !s->note_dropped;
+}
+
 static void add(diag_sink *s, diag d, const char *fmt, va_list ap)
 {
-	if (d.severity == ERROR)
-		s->nerrors++;
-	if (d.severity != NOTE)
-		s->note_dropped = s->nerrors > DIAG_MAX_ERRORS;
-	if (s->note_dropped) {
-		if (d.severity == ERROR && s->nerrors == DIAG_MAX_ERRORS + 1)
-			say_too_many(s);
+	if (!count(s, &d))
 		return;
-	}
 	d.message = shown(s->arena, arena_vprintf(s->arena, fmt, ap),
 			  MAX_MESSAGE);
 	if (d.place)
@@ -234,6 +241,18 @@ void diag_warning_in(diag_sink *s, diag_id id, const char *place,
 void diag_note(diag_sink *s, range at, const char *fmt, ...)
 {
 	ADD(.severity = NOTE, .at = at);
+}
+
+void diag_join(diag_sink *s, const diag_sink *from)
+{
+	for (int i = 0; i < from->diags.n; i++) {
+		diag d = from->diags.at[i];
+		if (!count(s, &d))
+			continue;
+		d.message = arena_strdup(s->arena, d.message);
+		d.place = d.place ? arena_strdup(s->arena, d.place) : NULL;
+		vec_push(s->arena, &s->diags, d);
+	}
 }
 
 int diag_errors(const diag_sink *s)

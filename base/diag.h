@@ -48,6 +48,10 @@ diag_sink *diag_sink_new(arena *a);
  * places; without its diagnostics. */
 diag_sink *diag_sink_beside(arena *a, const diag_sink *from);
 
+/* Adds all diagnostics of another sink that was made beside this one, or with
+ * the same sources. */
+void diag_join(diag_sink *s, const diag_sink *from);
+
 /* An option in a message, by its name: as the command line has it ("--memory",
  * "-k"), or as members of a request are named ("memory", "devices") after
  * diag_name_members().  One that is in base/options.def. */

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "compiler/expand/expand.h"
 #include "dsl/builtins.h"
+#include "dsl/element_type.h"
 
 /* A scalar as it is compiled: a constant, which takes the type of the other
  * operand, or an expression with a type. */
@@ -68,12 +69,23 @@ typedef enum name_kind {
 	NAME_ATTR,   /* .attr, an index */
 	NAME_VAR,    /* .var */
 	NAME_TENSOR, /* .value */
+	NAME_BROKEN, /* .broken */
 } name_kind;
+
+/* A let that has no value here, and why.  That is a fault where it is used,
+ * which a condition that is known when planning may leave out. */
+typedef struct broken_let {
+	const diag_sink *why;
+	etype type; /* as far as it is known */
+	int ndim;   /* of a tensor, where its shape is known; else -1 */
+	int64_t dims[MAX_NDIM];
+} broken_let;
 
 typedef struct xname {
 	name_kind kind;
 	val v;
 	int index;
+	const broken_let *broken;
 	range at;
 } xname;
 
@@ -162,6 +174,8 @@ val expand_chosen(context *cx, const ast_expr *x, const ast_expr *y, val v,
  * around it, or else the one that tensors without a type share, or else i64 or
  * f32.  DT_NONE where there is none. */
 dtype expand_type(const context *cx, const ast_expr *e);
+/* The same, where a constant still takes several types. */
+etype expand_etype(const context *cx, const ast_expr *e);
 /* The type that operands, arguments of a function with that rule, have in
  * common. */
 dtype expand_operand_type(const context *cx, ast_expr *const *e, int n,
@@ -201,6 +215,8 @@ void begin_names(context *cx);
 /* The value of a symbol; NULL where it has none yet. */
 const xname *find_name(const context *cx, const ast_symbol *s);
 void bind_name(context *cx, const ast_symbol *s, xname n);
+/* Reports why a let has no value, if that is what n names.  Whether it is. */
+bool expand_broken(context *cx, const xname *n);
 /* The same of the parameter or attribute i, of which symbols come first. */
 void bind_param_name(context *cx, int i, xname n);
 void bind_attr_name(context *cx, int i, xname n);

@@ -114,6 +114,8 @@ static int argument(context *cx, const ast_expr *e, const char *label, int i)
 	const xname *n = find_name(cx, e->symbol);
 	if (n && n->kind == NAME_TENSOR)
 		return n->index;
+	if (expand_broken(cx, n))
+		return -1;
 	const ast_op *inner = ast_op_of(e);
 	if (inner && inner->nresults == 1) {
 		int value;
@@ -254,6 +256,136 @@ static bool expand_let(context *cx, const ast_let *let)
 	return true;
 }
 
+/* ---- lets without a value ---------------------------------------------- */
+
+/* The shape of a lambda, without what it computes; -1 where it is not known. */
+static int lambda_shape(context *cx, const ast_expr *lambda,
+			int64_t dims[MAX_NDIM])
+{
+	scope s = scope_push(cx);
+	int vars[MAX_NVARS], n = bind_vars(cx, lambda, NULL, 0, vars);
+	n = n <= MAX_NDIM ? n : -1;
+	for (int i = 0; i < n; i++)
+		dims[i] = cx->vars.at[vars[i]].extent;
+	scope_pop(cx, &s);
+	return n;
+}
+
+/* The arguments' types of a call; false where they are not known. */
+static bool argument_types(context *cx, const ast_expr *call,
+			   tensor_type *types)
+{
+	for (int i = 0; i < call->nargs; i++) {
+		const xname *n = find_name(cx, call->args[i]->symbol);
+		if (!n || n->kind != NAME_TENSOR)
+			return false;
+		types[i] = cx->values.at[n->index].type;
+	}
+	return true;
+}
+
+/* The types of an operator's results, without its body; false where they are
+ * not known. */
+static bool result_types(context *cx, const ast_expr *call,
+			 const ast_op *callee, tensor_type *results)
+{
+	tensor_type *types = ARENA_ARRAY(cx->tmp, tensor_type, call->nargs + 1);
+	const attr_value **attrs;
+	context inner = { .arena = cx->arena, .tmp = cx->tmp,
+			  .modules = cx->modules, .sink = cx->sink,
+			  .op = callee, .site = { .at = call->at },
+			  .shared = DT_NONE };
+	if (call->nargs != callee->nparams ||
+	    !argument_types(cx, call, types) ||
+	    !(attrs = call_attrs(cx, call, callee)))
+		return false;
+	begin_names(&inner);
+	if (!bind_signature(&inner, types, attrs))
+		return false;
+	for (int i = 0; i < callee->nresults; i++) {
+		const ast_tensor *r = &callee->results[i];
+		if (!eval_dims(&inner, r, &results[i]))
+			return false;
+		results[i].type = type_said(&inner, &r->type);
+	}
+	return true;
+}
+
+static void break_name(context *cx, const ast_let *let, int i, broken_let b)
+{
+	bind_name(cx, let->symbols[i],
+		  (xname){ .kind = NAME_BROKEN, .at = let->at,
+			   .broken = ARENA_COPY(cx->tmp, &b, 1) });
+}
+
+static void break_call(context *cx, const ast_let *let, const ast_op *callee,
+		       broken_let b)
+{
+	tensor_type *types =
+		ARENA_ARRAY(cx->tmp, tensor_type, callee->nresults + 1);
+	bool known = let->nnames == callee->nresults &&
+		     result_types(cx, let->value, callee, types);
+	for (int i = 0; i < let->nnames; i++) {
+		if (known) {
+			b.ndim = types[i].ndim;
+			memcpy(b.dims, types[i].dims, sizeof(b.dims));
+		}
+		if (known && types[i].type != DT_NONE)
+			b.type = etype_exact(types[i].type);
+		break_name(cx, let, i, b);
+	}
+}
+
+/* Binds the names of a let to the faults that were found in it; types and
+ * shapes say what they would be. */
+static void break_let(context *cx, const ast_let *let, const diag_sink *why)
+{
+	broken_let b = { .why = why, .ndim = -1 };
+	const ast_expr *e = let->value;
+	const ast_op *callee = ast_op_of(e);
+	cx->sink = diag_sink_beside(cx->tmp, why);
+	if (callee) {
+		break_call(cx, let, callee, b);
+		return;
+	}
+	if (e->kind == AST_LAMBDA) {
+		cx->around = DT_NONE;
+		b.ndim = lambda_shape(cx, e, b.dims);
+		dtype type = expand_type(cx, e->args[0]);
+		if (type != DT_NONE)
+			b.type = etype_exact(type);
+	} else {
+		b.type = expand_etype(cx, e);
+	}
+	for (int i = 0; i < let->nnames; i++)
+		break_name(cx, let, i, b);
+}
+
+/* Expands a let; faults in it are kept for those who use it. */
+static void try_let(context *cx, const ast_let *let)
+{
+	const context before = *cx;
+	diag_sink *own = diag_sink_beside(cx->tmp, cx->sink);
+	cx->sink = own;
+	bool ok = expand_let(cx, let);
+	cx->sink = before.sink;
+	if (ok && !cx->failed) {
+		diag_join(cx->sink, own);
+		return;
+	}
+	cx->values.n = before.values.n;
+	cx->stages.n = before.stages.n;
+	cx->reads.n = before.reads.n;
+	cx->conditions.n = before.conditions.n;
+	cx->nextracted = before.nextracted;
+	break_let(cx, let, own);
+	cx->sink = before.sink;
+	cx->want = before.want;
+	cx->around = before.around;
+	cx->nowhere = before.nowhere;
+	cx->failed = false;
+}
+
 static bool expand_results(context *cx, expansion *x)
 {
 	const ast_op *op = cx->op;
@@ -282,9 +414,11 @@ static expansion *expand_in(context *cx, const tensor_type *params,
 	const ast_op *op = cx->op;
 	if (!bind_signature(cx, params, attrs))
 		return NULL;
-	for (int i = 0; i < op->nlets; i++)
-		if (!expand_let(cx, &op->lets[i]) || cx->stages.n > MAX_STAGES)
+	for (int i = 0; i < op->nlets; i++) {
+		try_let(cx, &op->lets[i]);
+		if (cx->stages.n > MAX_STAGES)
 			return NULL;
+	}
 	expansion *x = ARENA_NEW(cx->arena, expansion);
 	if (!expand_results(cx, x))
 		return NULL;

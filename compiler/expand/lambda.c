@@ -106,6 +106,12 @@ static int64_t indexed_extent(context *cx, const ast_indexing *x)
 				  ? &cx->values.at[n->index]
 				  : NULL;
 	tensor_type t;
+	if (n && n->kind == NAME_BROKEN) {
+		const broken_let *b = n->broken;
+		int at = b->ndim < 0 ? -1
+				     : dim_at(cx, x->read, x->item, b->ndim);
+		return at < 0 ? -1 : b->dims[at];
+	}
 	if (!v && (!ast_opaque_of(base) ||
 		   !opaque_result_type(cx, base, &t, NULL)))
 		return -1;
@@ -123,6 +129,18 @@ static void infer(context *cx, const ast_var *v, int from, int to,
 		if (extent >= 0)
 			found(cx, in, extent, x->read->args[x->item]->at);
 	}
+}
+
+/* Reports why no extent is found where it is that of a let without a value.
+ * Whether it is. */
+static bool is_of_broken(context *cx, const ast_var *v)
+{
+	for (int i = 0; i < v->nindexings; i++) {
+		const ast_expr *read = v->indexings[i].read;
+		if (expand_broken(cx, find_name(cx, read->args[0]->symbol)))
+			return true;
+	}
+	return false;
 }
 
 static bool named_extent(context *cx, const ast_var *v, const int64_t *given,
@@ -149,7 +167,7 @@ static bool named_extent(context *cx, const ast_var *v, const int64_t *given,
 	infer(cx, v, 0, v->nalways, &in);
 	if (!in.found)
 		infer(cx, v, v->nalways, v->nindexings, &in);
-	if (!in.found)
+	if (!in.found && !is_of_broken(cx, v))
 		expand_error(cx, DIAG_EXTENT_UNKNOWN, v->at,
 			     "the extent of the index '%s' cannot be inferred; "
 			     "write '%s < ..'",

@@ -22,6 +22,15 @@ void bind_name(context *cx, const ast_symbol *s, xname n)
 	cx->names[s->number] = n;
 }
 
+bool expand_broken(context *cx, const xname *n)
+{
+	if (!n || n->kind != NAME_BROKEN)
+		return false;
+	diag_join(cx->sink, n->broken->why);
+	cx->failed = true;
+	return true;
+}
+
 void bind_param_name(context *cx, int i, xname n)
 {
 	cx->names[i] = n;

@@ -363,6 +363,9 @@ static val expand_name(context *cx, const ast_expr *e)
 			     e->name);
 		return val_bad;
 	}
+	case NAME_BROKEN:
+		expand_broken(cx, n);
+		break;
 	case NAME_TENSOR: {
 		ast_expr read = { .kind = AST_INDEX, .at = e->at, .nargs = 1,
 				  .args = (ast_expr *[]){ (ast_expr *)e } };
@@ -383,6 +386,8 @@ static val expand_indexed(context *cx, const ast_expr *e,
 	const xname *n = find_name(cx, base->symbol);
 	if (n && n->kind == NAME_TENSOR)
 		return expand_read(cx, e, n->index, otherwise);
+	if (expand_broken(cx, n))
+		return val_bad;
 	if (!n || n->kind != NAME_ATTR || e->nargs != 2) {
 		expand_error(cx, DIAG_BAD_INDEX, base->at,
 			     "only a tensor or an attribute can be indexed");

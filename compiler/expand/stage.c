@@ -270,6 +270,8 @@ static int sliced_value(context *cx, const ast_expr *arg)
 	if (n && n->kind == NAME_TENSOR &&
 	    !cx->values.at[n->index].broadcast)
 		return n->index;
+	if (expand_broken(cx, n))
+		return -1;
 	expand_error(cx, DIAG_BAD_CALL, arg->at,
 		     "an opaque function takes slices of tensors");
 	return -1;

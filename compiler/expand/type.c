@@ -53,6 +53,8 @@ static etype of_name(void *arg, const ast_expr *e)
 		return value_etype(n->v);
 	case NAME_TENSOR:
 		return etype_exact(cx->values.at[n->index].type.type);
+	case NAME_BROKEN:
+		return n->broken->type;
 	case NAME_ATTR:
 		return attr_etype(cx->attrs[n->index]);
 	case NAME_VAR:
@@ -129,6 +131,12 @@ val expand_chosen(context *cx, const ast_expr *x, const ast_expr *y, val v,
 		return v;
 	kexpr *e = expand_as(cx, v, t.exact, at);
 	return cx->failed ? val_bad : val_expr(e);
+}
+
+etype expand_etype(const context *cx, const ast_expr *e)
+{
+	etype_scope s = scope_of(cx);
+	return etype_of(&s, e);
 }
 
 dtype expand_type(const context *cx, const ast_expr *e)

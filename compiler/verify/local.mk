@@ -12,6 +12,7 @@ noinst_LIBRARIES += %D%/libverify.a
 	%D%/partials.c \
 	%D%/passing.c \
 	%D%/reads.c \
+	%D%/reference/fault.c \
 	%D%/reference/frame.h \
 	%D%/reference/function.c \
 	%D%/reference/lambda.c \

@@ -252,6 +252,33 @@ static const char *let_call(generator *g)
 		    x.name, x.ndim ? "" : ", axis = 0");
 }
 
+/* A let that reads outside, or divides by 0, or takes an axis that there is
+ * not, unless it has no elements: what uses it asks for the flag before. */
+static const char *let_dubious(generator *g)
+{
+	const tensor *x = &g->tensors.at[below(g, g->nparams)];
+	const char *index = "", *name = TEXT(g, "t%d", g->nlets++);
+	if (x->pack || x->ndim == 0)
+		return "";
+	tensor t = { .name = name, .c = x->c, .ndim = 1 };
+	t.dims[0] = x->dims[0];
+	for (int d = 1; d < x->ndim; d++)
+		index = TEXT(g, "%s, 0", index);
+	if (x->c.type != DT_BOOL && percent(g, 25)) {
+		t.ndim = x->ndim;
+		memcpy(t.dims, x->dims, sizeof(t.dims));
+		vec_push(g->arena, &g->dubious, t);
+		return TEXT(g, "    let %s = soft(%s, axis = %d)\n", name,
+			    x->name, below(g, 2 * x->ndim));
+	}
+	vec_push(g->arena, &g->dubious, t);
+	const char *factor = TEXT(g, "%d", below(g, 4));
+	if (g->numbers.n && percent(g, 40))
+		factor = g->numbers.at[below(g, g->numbers.n)].name;
+	return TEXT(g, "    let %s = lambda v < %s: %s[v * %s%s]\n", name,
+		    x->dims[0].name, x->name, factor, index);
+}
+
 static const char *let(generator *g)
 {
 	int k = below(g, 10);
@@ -351,6 +378,8 @@ random_operator random_operator_new(arena *a, uint64_t seed)
 		g.room = 2 + below(&g, 8);
 		lets = TEXT(&g, "%s%s", lets, let(&g));
 	}
+	if (g.flags && percent(&g, 60))
+		lets = TEXT(&g, "%s%s", lets, let_dubious(&g));
 	n = percent(&g, 85) ? 1 : 2;
 	for (int i = 0; i < n; i++) {
 		g.room = 2 + below(&g, 14);

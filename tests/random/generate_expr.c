@@ -434,8 +434,20 @@ static const char *for_first(generator *g, value_class c)
 				     v.name, n, operand(g, c), x);
 }
 
+/* A value of a let that only the flag allows to use. */
+static const char *flagged(generator *g, value_class c)
+{
+	const tensor *t = &g->dubious.at[below(g, g->dubious.n)];
+	const char *x = converted(g, read_of(g, t), t->c, c);
+	const char *y = operand(g, c);
+	return percent(g, 50) ? TEXT(g, "(if flag then %s else %s)", x, y)
+			      : TEXT(g, "select(not flag, %s, %s)", y, x);
+}
+
 static const char *choice(generator *g, value_class c)
 {
+	if (g->dubious.n && percent(g, 40))
+		return flagged(g, c);
 	const char *s = g->vars.n && percent(g, 45) ? for_first(g, c) : NULL;
 	if (s)
 		return s;

@@ -44,6 +44,7 @@ typedef struct generator {
 	VEC(known) numbers; /* attributes and constants, integers */
 	VEC(variable) vars;
 	VEC(tensor) tensors; /* parameters, then lets */
+	VEC(tensor) dubious; /* lets that a flag has to leave out, mostly */
 	int nparams;
 	value_class shared, some_int, some_float;
 	bool has_pack;	 /* there is a pack ..d */

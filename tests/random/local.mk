@@ -43,6 +43,7 @@ EXTRA_DIST += \
 	%D%/known/conversion_overflows.tdl \
 	%D%/known/divisor_none.tdl \
 	%D%/known/extent_not_shown.tdl \
+	%D%/known/let_under_flag.tdl \
 	%D%/known/may_read_outside.tdl \
 	%D%/known/zero_of_none.tdl \
 	%D%/known/zero_product_of_none.tdl \

@@ -26,6 +26,13 @@ typedef enum meaning {
 	MEANS_TENSOR,
 } meaning;
 
+/* The end of the evaluation of a let, of which others learn that use it. */
+typedef struct ref_fault {
+	ref_status status;
+	const char *why;
+	range at;
+} ref_fault;
+
 typedef struct ref_name {
 	const char *name;
 	meaning means;
@@ -33,6 +40,7 @@ typedef struct ref_name {
 	int64_t extent; /* MEANS_VAR */
 	const ref_attr *attr;
 	const ref_tensor *tensor;
+	const ref_fault *fault; /* NULL: it has its value */
 	const ast_tensor *declared; /* of a parameter */
 } ref_name;
 
@@ -55,6 +63,7 @@ typedef struct frame {
 	const ref_attr **attrs;
 	VEC(ref_name) names; /* the innermost last */
 	VEC(ref_pack) packs;
+	int nfaults;  /* lets without a value */
 	dtype shared; /* of the tensors without a type, DT_NONE if none */
 	dtype want;   /* of the expression at hand, DT_NONE for none */
 	dtype around; /* the last number's type that `want' was */
@@ -94,6 +103,17 @@ int ref_rank(frame *f, const ref_name *n);
 /* The type that a signature's tensor has. */
 dtype ref_declared(frame *f, const ast_type *t);
 void ref_declared_dims(frame *f, const ast_tensor *t, ref_tensor *to);
+
+/* ---- fault.c -------------------------------------------------- */
+
+/* The reason why the evaluation has ended, for those who use the let that is
+ * being evaluated; it goes on then.  NULL where it has not. */
+const ref_fault *ref_take_fault(frame *f);
+/* Ends the evaluation where the let has no value; whether it did. */
+bool ref_uses_fault(frame *f, const ref_name *n);
+/* The same where a let without one is used in an expression, whether or not
+ * elements lead there. */
+void ref_demand(frame *f, const ast_expr *e);
 
 /* ---- type.c --------------------------------------------------- */
 

@@ -241,7 +241,7 @@ static ref_tensor slice_of(frame *f, const ast_expr *arg)
 						  : arg->name;
 	const ref_name n = *ref_find(f, name);
 	ref_tensor s = { .type = n.tensor->type };
-	if (arg->kind != AST_INDEX)
+	if (ref_uses_fault(f, &n) || arg->kind != AST_INDEX)
 		return *n.tensor;
 	/* Each ':' becomes a variable of this place. */
 	int nnames = f->names.n, at = 0;

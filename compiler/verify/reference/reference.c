@@ -313,6 +313,8 @@ ref_number ref_read(frame *f, const ast_expr *e, const ref_name *n,
 {
 	const ref_tensor *t = n->tensor;
 	int64_t index[2 * REF_MAX_NDIM] = { 0 }, place = 0;
+	if (ref_uses_fault(f, n))
+		return ref_doubt(t->type);
 	int rank = ref_rank(f, n);
 	bool sure = e->nargs < 2 || indices(f, e, t->dims, rank, index);
 	if (ref_failed(f))
@@ -359,6 +361,8 @@ static ref_number named(frame *f, const ast_expr *e, const char *name,
 		ref_refuse(f, e->at, "a name is not bound");
 		return ref_doubt(DT_NONE);
 	}
+	if (n->means != MEANS_TENSOR && ref_uses_fault(f, n))
+		return ref_doubt(DT_NONE);
 	switch (n->means) {
 	case MEANS_TENSOR: {
 		const ref_name copy = *n;
@@ -472,6 +476,8 @@ static ref_tensor *tensor_of(frame *f, const ast_expr *lambda,
 	bool reduces = body->kind == AST_CALL &&
 		       builtin_find(BUILTIN_REDUCER, body->name);
 	t->at = ARENA_ARRAY(f->w->arena, ref_number, ref_count(t) + 1);
+	if (f->nfaults > 0)
+		ref_demand(f, body);
 	for (bool more = ref_first(f, axes, n, at); more && !ref_failed(f);
 	     more = ref_next(f, axes, n, at)) {
 		ref_number v = reduces ? ref_reduce(f, body, t->type)
@@ -495,9 +501,13 @@ static ref_tensor *call_operator(frame *f, const ast_expr *e)
 					     op->nattrs + 1);
 	for (int i = 0; i < e->nargs && !ref_failed(f); i++) {
 		const ast_expr *arg = e->args[i];
-		params[i] = arg->kind == AST_CALL
-				    ? *call_operator(f, arg)
-				    : *ref_find(f, arg->name)->tensor;
+		if (arg->kind == AST_CALL) {
+			params[i] = *call_operator(f, arg);
+			continue;
+		}
+		const ref_name *n = ref_find(f, arg->name);
+		params[i] = *n->tensor;
+		ref_uses_fault(f, n);
 	}
 	for (int i = 0; i < e->nnamed; i++)
 		for (int j = 0; j < op->nattrs; j++)
@@ -514,21 +524,27 @@ static ref_tensor *call_operator(frame *f, const ast_expr *e)
 
 static void bind_let(frame *f, const ast_let *let)
 {
+	const int nnames = f->names.n;
 	const ast_expr *e = let->value;
 	bool calls = e->kind == AST_CALL &&
 		     strmap_get(f->w->modules->ops, e->name);
 	if (!calls && e->kind != AST_LAMBDA) {
+		ref_number v = ref_eval(f, e);
 		ref_push(f, (ref_name){ .name = let->names[0],
 					.means = MEANS_NUMBER,
-					.v = ref_eval(f, e) });
+					.v = v,
+					.fault = ref_take_fault(f) });
 		return;
 	}
 	const ref_tensor *t = calls ? call_operator(f, e)
 				    : tensor_of(f, e, NULL, DT_NONE);
+	const ref_fault *why = ref_take_fault(f);
+	f->names.n = nnames;
 	for (int i = 0; i < let->nnames; i++)
 		ref_push(f, (ref_name){ .name = let->names[i],
 					.means = MEANS_TENSOR,
-					.tensor = &t[i] });
+					.tensor = &t[i],
+					.fault = why });
 }
 
 static void run_frame(frame *f, const ref_attr *const *attrs,
@@ -536,6 +552,10 @@ static void run_frame(frame *f, const ref_attr *const *attrs,
 {
 	const ast_op *op = f->op;
 	ref_bind_signature(f, attrs);
+	for (int i = 0; i < op->nresults && !ref_failed(f); i++) {
+		results[i].type = ref_declared(f, &op->results[i].type);
+		ref_declared_dims(f, &op->results[i], &results[i]);
+	}
 	for (int i = 0; i < op->nlets && !ref_failed(f); i++)
 		bind_let(f, &op->lets[i]);
 	for (int i = 0; i < op->nresults && !ref_failed(f); i++) {

@@ -5,7 +5,9 @@
  * shares nothing with them: it knows the tree (dsl/) and numbers of its own
  * (number.h).  Nothing is merged, moved or rewritten; a reduction is evaluated
  * wherever it stands, as often as it is reached; only the tensors of a `let`
- * are kept, element by element.  So it is slow, and for small shapes only. */
+ * are kept, element by element, and a fault in one for those who use it.  So it
+ * is slow, and for small shapes only.
+ */
 #ifndef TDL_COMPILER_VERIFY_REFERENCE_REFERENCE_H
 #define TDL_COMPILER_VERIFY_REFERENCE_REFERENCE_H
 
