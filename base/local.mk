@@ -13,6 +13,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/intern.c %D%/intern.h \
 	%D%/jobs.c %D%/jobs.h \
 	%D%/json.c %D%/json.h \
+	%D%/json_reader.c %D%/json_reader.h \
 	%D%/memory.c %D%/memory.h \
 	%D%/options.def \
 	%D%/spelling.c %D%/spelling.h \

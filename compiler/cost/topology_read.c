@@ -6,76 +6,17 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json_reader.h"
 #include "compiler/cost/topology.h"
 #include "layout/mesh.h"
 
 enum { OLDEST = 1, NEWEST = 2 };
 
-typedef struct reader {
-	arena *a;
-	diag_sink *s;
-	const char *path;
-	const char *part; /* of the file: "measured[1]"; "" for all of it */
-} reader;
+typedef json_reader reader;
 
 static bool wrong(const reader *r, const char *what)
 {
-	diag_error_in(r->s, DIAG_BAD_TOPOLOGY, r->path, "%s%s%s", r->part,
-		      *r->part ? ": " : "", what);
-	return false;
-}
-
-/* The reader of the i-th of a list in r's part. */
-static reader inside(const reader *r, const char *key, size_t i)
-{
-	reader own = *r;
-	own.part = arena_printf(r->a, "%s%s%s[%zu]", r->part,
-				*r->part ? "." : "", key, i);
-	return own;
-}
-
-/* A number of at least `least`, or `otherwise` where there is none and that is
- * not negative. */
-static bool number(const reader *r, const json_t *of, const char *key,
-		   double least, double otherwise, double *to)
-{
-	const json_t *v = json_object_get(of, key);
-	*to = v ? json_number_value(v) : otherwise;
-	if ((v ? json_is_number(v) : otherwise >= 0) && isfinite(*to) &&
-	    *to >= least && *to <= 1e30)
-		return true;
-	return wrong(r, arena_printf(r->a, "'%s' is %s; a number of at least "
-				     "%g is expected", key,
-				     v ? "something else" : "missing", least));
-}
-
-/* Whether an object has no other keys than these. */
-static bool known_keys(const reader *r, const json_t *of,
-		       const char *const *keys)
-{
-	const char *key;
-	json_t *v;
-	json_object_foreach((json_t *)of, key, v) {
-		int i = 0;
-		while (keys[i] && strcmp(keys[i], key))
-			i++;
-		if (!keys[i])
-			return wrong(r, arena_printf(r->a, "there is no key "
-						     "'%.100s' here", key));
-	}
-	return true;
-}
-
-/* A text, "" where there is none. */
-static bool string(const reader *r, const json_t *of, const char *key,
-		   const char **to)
-{
-	const json_t *v = json_object_get(of, key);
-	const char *text = v ? json_string_value(v) : "";
-	*to = text ? arena_strdup(r->a, text) : "";
-	return text || wrong(r, arena_printf(r->a, "'%s' is something else; a "
-					     "string is expected", key));
+	return json_reader_wrong(r, what);
 }
 
 /* A type without a rate of its own runs at that of f32. */
@@ -87,7 +28,7 @@ static bool read_flops(const reader *r, const json_t *of, topology *t)
 	if (!json_is_object(of))
 		return wrong(r, "'flops' is missing: an object of FLOP/s by "
 				"element type");
-	if (!number(r, of, "f32", 1, -1, &f32))
+	if (!json_reader_number(r, of, "f32", 1, -1, &f32))
 		return false;
 	for (int i = 0; i < DT_COUNT; i++)
 		t->flops[i] = f32;
@@ -96,7 +37,7 @@ static bool read_flops(const reader *r, const json_t *of, topology *t)
 		if (type == DT_NONE)
 			return wrong(r, arena_printf(r->a, "'%.100s' is not an "
 						     "element type", key));
-		if (!number(r, of, key, 1, -1, &t->flops[type]))
+		if (!json_reader_number(r, of, key, 1, -1, &t->flops[type]))
 			return false;
 	}
 	return true;
@@ -111,11 +52,11 @@ static bool read_device(const reader *r, const json_t *of, topology *t)
 	double memory;
 	if (!json_is_object(of))
 		return wrong(r, "'device' is missing: an object");
-	if (!known_keys(r, of, keys) ||
-	    !string(r, of, "name", &t->device) ||
-	    !number(r, of, "memory", 0, 0, &memory) ||
-	    !number(r, of, "bandwidth", 1, -1, &t->bandwidth) ||
-	    !number(r, of, "launch", 0, 0, &t->launch))
+	if (!json_reader_keys(r, of, keys) ||
+	    !json_reader_string(r, of, "name", &t->device) ||
+	    !json_reader_number(r, of, "memory", 0, 0, &memory) ||
+	    !json_reader_number(r, of, "bandwidth", 1, -1, &t->bandwidth) ||
+	    !json_reader_number(r, of, "launch", 0, 0, &t->launch))
 		return false;
 	if (overlap && !json_is_boolean(overlap))
 		return wrong(r, "'overlap' is true or false");
@@ -164,26 +105,13 @@ static bool read_curve(const reader *r, const char *key, const json_t *of,
 					     MAX_POINTS));
 	curve_point *at = ARENA_ARRAY(r->a, curve_point, n);
 	for (size_t i = 0; i < n; i++) {
-		const reader in = inside(r, key, i);
+		const reader in = json_reader_inside(r, key, i);
 		if (!read_point(&in, json_array_get(of, i),
 				i ? &at[i - 1] : NULL, &at[i]))
 			return false;
 	}
 	*to = (curve){ (int)n, at };
 	return true;
-}
-
-/* A whole number of 1 to `most'. */
-static bool count(const reader *r, const json_t *of, const char *key,
-		  int64_t most, int *to)
-{
-	double v;
-	if (!number(r, of, key, 1, -1, &v))
-		return false;
-	*to = v <= (double)most ? (int)v : 0;
-	return (*to >= 1 && v == floor(v)) ||
-	       wrong(r, arena_printf(r->a, "'%s' is a whole number of 1 to %"
-				     PRId64, key, most));
 }
 
 static bool read_side(const reader *r, const json_t *of, measured_kernels *to)
@@ -194,8 +122,8 @@ static bool read_side(const reader *r, const json_t *of, measured_kernels *to)
 		return true;
 	if (to->class != KERNEL_PRODUCT && to->class != KERNEL_WINDOW)
 		return wrong(r, "only products and convolutions have a 'side'");
-	if (!string(r, of, "side", &side) ||
-	    !count(r, of, "least", 1 << 30, &least))
+	if (!json_reader_string(r, of, "side", &side) ||
+	    !json_reader_count(r, of, "least", 1 << 30, &least))
 		return false;
 	to->side = kernel_side_parse(side);
 	to->least = least;
@@ -209,10 +137,9 @@ static bool read_kernels(const reader *r, const json_t *of,
 	static const char *const keys[] = { "class", "type", "side", "least",
 					    "points", NULL };
 	const char *class, *type;
-	if (!json_is_object(of))
-		return wrong(r, "an object is expected");
-	if (!known_keys(r, of, keys) || !string(r, of, "class", &class) ||
-	    !string(r, of, "type", &type))
+	if (!json_reader_keys(r, of, keys) ||
+	    !json_reader_string(r, of, "class", &class) ||
+	    !json_reader_string(r, of, "type", &type))
 		return false;
 	*to = (measured_kernels){ .class = kernel_class_parse(class),
 				  .type = dtype_parse(type) };
@@ -253,17 +180,16 @@ static bool read_share(const reader *r, const json_t *of, measured_device *d)
 					    NULL };
 	const json_t *all = json_object_get(of, "kernels");
 	size_t n = json_array_size(all);
-	if (!json_is_object(of))
-		return wrong(r, "an object is expected");
-	if (!known_keys(r, of, keys) ||
-	    !count(r, of, "devices", MESH_MAX_WORKERS, &d->devices) ||
+	if (!json_reader_keys(r, of, keys) ||
+	    !json_reader_count(r, of, "devices", MESH_MAX_WORKERS,
+			       &d->devices) ||
 	    !read_curve(r, "memory", json_object_get(of, "memory"),
 			&d->memory))
 		return false;
 	if (!json_is_array(all) || n > MAX_CURVES)
 		return wrong(r, "'kernels' is missing: a list of curves");
 	for (size_t i = 0; i < n; i++) {
-		const reader in = inside(r, "kernels", i);
+		const reader in = json_reader_inside(r, "kernels", i);
 		measured_kernels x;
 		if (!read_kernels(&in, json_array_get(all, i), &x) ||
 		    !put_kernels(&in, d, &x))
@@ -282,7 +208,7 @@ static bool read_measured(const reader *r, const json_t *of, topology *t)
 					     "to %d objects", MAX_SHARES));
 	measured_device *all = ARENA_ARRAY(r->a, measured_device, n);
 	for (size_t i = 0; i < n; i++) {
-		const reader in = inside(r, "measured", i);
+		const reader in = json_reader_inside(r, "measured", i);
 		if (!read_share(&in, json_array_get(of, i), &all[i]))
 			return false;
 		if (i > 0 && all[i].devices <= all[i - 1].devices)
@@ -296,7 +222,8 @@ static bool read_measured(const reader *r, const json_t *of, topology *t)
 static bool read_processors(const reader *r, const json_t *of, topology *t)
 {
 	return !json_object_get(of, "processors") ||
-	       count(r, of, "processors", MESH_MAX_WORKERS, &t->processors);
+	       json_reader_count(r, of, "processors", MESH_MAX_WORKERS,
+				 &t->processors);
 }
 
 static bool read_transfer(const reader *r, const json_t *of,
@@ -306,10 +233,10 @@ static bool read_transfer(const reader *r, const json_t *of,
 					    NULL };
 	const char *name;
 	measured_transfer x;
-	if (!json_is_object(of))
-		return wrong(r, "an object is expected");
-	if (!known_keys(r, of, keys) || !string(r, of, "collective", &name) ||
-	    !count(r, of, "devices", MESH_MAX_WORKERS, &x.devices) ||
+	if (!json_reader_keys(r, of, keys) ||
+	    !json_reader_string(r, of, "collective", &name) ||
+	    !json_reader_count(r, of, "devices", MESH_MAX_WORKERS,
+			       &x.devices) ||
 	    !read_curve(r, "points", json_object_get(of, "points"), &x.curve))
 		return false;
 	int c = collective_parse(name);
@@ -329,7 +256,7 @@ static bool read_transfers(const reader *r, const json_t *of,
 	if (of && !json_is_array(of))
 		return wrong(r, "'transfers' is a list of curves");
 	for (size_t i = 0; i < json_array_size(of); i++) {
-		const reader in = inside(r, "transfers", i);
+		const reader in = json_reader_inside(r, "transfers", i);
 		if (!read_transfer(&in, json_array_get(of, i), l))
 			return false;
 	}
@@ -345,11 +272,11 @@ static bool read_level(const reader *r, const json_t *of, topology_level *l)
 	double size, least = json_object_get(of, "size") ? 1 : 0;
 	if (!json_is_object(of))
 		return wrong(r, "a level is an object");
-	if (!known_keys(r, of, keys) ||
-	    !string(r, of, "name", &l->name) ||
-	    !number(r, of, "size", least, 0, &size) ||
-	    !number(r, of, "latency", 0, -1, &l->latency) ||
-	    !number(r, of, "bandwidth", 1, -1, &l->bandwidth) ||
+	if (!json_reader_keys(r, of, keys) ||
+	    !json_reader_string(r, of, "name", &l->name) ||
+	    !json_reader_number(r, of, "size", least, 0, &size) ||
+	    !json_reader_number(r, of, "latency", 0, -1, &l->latency) ||
+	    !json_reader_number(r, of, "bandwidth", 1, -1, &l->bandwidth) ||
 	    !read_transfers(r, json_object_get(of, "transfers"), l))
 		return false;
 	if (size != floor(size) || size > MESH_MAX_WORKERS)
@@ -367,7 +294,7 @@ static bool read_levels(const reader *r, const json_t *of, topology *t)
 				"levels of links, the outermost first");
 	t->nlevels = (int)json_array_size(of);
 	for (int i = 0; i < t->nlevels; i++) {
-		const reader in = inside(r, "levels", (size_t)i);
+		const reader in = json_reader_inside(r, "levels", (size_t)i);
 		if (!read_level(&in, json_array_get(of, (size_t)i),
 				&t->levels[i]))
 			return false;
@@ -395,10 +322,12 @@ static bool read_kinds(const reader *r, const json_t *of, topology *t)
 		double count, memory;
 		if (!json_is_object(j))
 			return wrong(r, "a kind of devices is an object");
-		if (!known_keys(r, j, keys) ||
-		    !number(r, j, "count", 1, 1, &count) ||
-		    !number(r, j, "speed", 1e-3, 1, &kinds[i].speed) ||
-		    !number(r, j, "memory", 0, (double)t->memory, &memory))
+		if (!json_reader_keys(r, j, keys) ||
+		    !json_reader_number(r, j, "count", 1, 1, &count) ||
+		    !json_reader_number(r, j, "speed", 1e-3, 1,
+					&kinds[i].speed) ||
+		    !json_reader_number(r, j, "memory", 0, (double)t->memory,
+					&memory))
 			return false;
 		if (count != floor(count) || count > MESH_MAX_WORKERS ||
 		    kinds[i].speed > 1e3)
@@ -439,29 +368,23 @@ static bool read_topology(const reader *r, const json_t *j, topology *t)
 	if (!format || strcmp(format, "tdl-topology"))
 		return wrong(r, "this is not a topology: 'format' is not "
 				"\"tdl-topology\"");
-	return read_version(r, j) && known_keys(r, j, keys) &&
-	       string(r, j, "name", &t->name) &&
+	return read_version(r, j) && json_reader_keys(r, j, keys) &&
+	       json_reader_string(r, j, "name", &t->name) &&
 	       read_device(r, json_object_get(j, "device"), t) &&
 	       read_levels(r, json_object_get(j, "levels"), t) &&
 	       read_kinds(r, json_object_get(j, "devices"), t) &&
-	       string(r, j, "made", &made) && read_processors(r, j, t) &&
+	       json_reader_string(r, j, "made", &made) &&
+	       read_processors(r, j, t) &&
 	       read_measured(r, json_object_get(j, "measured"), t);
 }
 
 static const topology *read_file(arena *a, diag_sink *s, const char *path)
 {
 	enum { MOST = 1 << 24 };
-	reader r = { a, s, path, "" };
+	const reader r = { a, s, DIAG_BAD_TOPOLOGY, path, "" };
 	topology *t = ARENA_NEW(a, topology);
-	json_error_t e;
-	size_t len;
-	const char *text = file_read(a, s, path, MOST, &len);
-	if (!text)
-		return NULL;
-	json_t *j = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
-	bool good = j ? read_topology(&r, j, t) :
-			wrong(&r, arena_printf(a, "line %d, column %d: %s",
-					       e.line, e.column, e.text));
+	json_t *j = json_reader_file(&r, MOST);
+	bool good = j && read_topology(&r, j, t);
 	json_decref(j);
 	t->path = arena_strdup(a, path);
 	return good ? t : NULL;
