@@ -302,19 +302,21 @@ bool kernel_equal(const kernel *x, const kernel *y)
 	       same_opaque(x, y) && same_expr(x->body, y->body);
 }
 
-/* See hash_expr(). */
-static uint64_t hash_kernel(const kernel *k, bool values)
+/* Without extents, too, where `extents' is not set; see hash_expr(). */
+static uint64_t hash_kernel(const kernel *k, bool values, bool extents)
 {
 	int64_t head[] = { k->nvars, k->nout, k->reducer, k->type,
 			   k->ninputs, k->nderived, k->nslices };
 	uint64_t h = hash_bytes(HASH_SEED, head, sizeof(head));
 	for (int v = 0; v < k->nvars; v++)
-		h = hash_i64(hash_i64(h, k->vars[v].kind), k->vars[v].extent);
+		h = hash_i64(hash_i64(h, k->vars[v].kind),
+			     extents ? k->vars[v].extent : 0);
 	for (int i = 0; i < k->ninputs; i++) {
 		const kinput *in = &k->inputs[i];
 		h = hash_i64(hash_i64(h, in->type), in->ndim);
-		h = hash_bytes(h, in->dims,
-			       (size_t)in->ndim * sizeof(*in->dims));
+		if (extents)
+			h = hash_bytes(h, in->dims,
+				       (size_t)in->ndim * sizeof(*in->dims));
 	}
 	for (int i = 0; i < k->nderived; i++)
 		h = hash_bytes(h, &k->derived[i], sizeof(k->derived[i]));
@@ -333,12 +335,17 @@ static uint64_t hash_kernel(const kernel *k, bool values)
 
 uint64_t kernel_hash(const kernel *k)
 {
-	return hash_kernel(k, true);
+	return hash_kernel(k, true, true);
 }
 
 uint64_t kernel_form_hash(const kernel *k)
 {
-	return hash_kernel(k, false);
+	return hash_kernel(k, false, true);
+}
+
+uint64_t kernel_structure_hash(const kernel *k)
+{
+	return hash_kernel(k, false, false);
 }
 
 /* ---- counting ---------------------------------------------------------- */

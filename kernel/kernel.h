@@ -190,6 +190,9 @@ uint64_t kernel_hash(const kernel *k);
  * alone, as seeds of random numbers: they take as long, and as much. */
 uint64_t kernel_form_hash(const kernel *k);
 
+/* The same of kernels that differ in extents, too. */
+uint64_t kernel_structure_hash(const kernel *k);
+
 /* Whether a kernel's result is its first input, unchanged. */
 bool kernel_is_copy(const kernel *k);
 

@@ -164,7 +164,8 @@ kernel_form kernel_form_of(const kernel *k)
 {
 	findings f = { .k = k };
 	kernel_form form = { .class = KERNEL_OPAQUE, .type = k->type,
-			     .work = 1 };
+			     .work = 1,
+			     .structure = kernel_structure_hash(k) };
 	if (!k->body)
 		return form;
 	look_at(&f, k->body);

@@ -41,6 +41,7 @@ typedef struct kernel_form {
 	double work; /* per point of its loops, at least 1: functions, or
 			operations */
 	uint32_t side[KERNEL_SIDES]; /* variables, a bit each; products */
+	uint64_t structure; /* kernel_structure_hash() */
 } kernel_form;
 
 kernel_form kernel_form_of(const kernel *k);

@@ -22,7 +22,7 @@ struct tdl_context {
 	/* The settings, in an arena that lives as long as the context. */
 	arena *own;
 	const char *opdefs;
-	cli_words folders, files;
+	cli_words folders, files, profiles;
 	VEC(dsl_text) texts;
 	/* The last call. */
 	arena *said; /* of the diagnostics */

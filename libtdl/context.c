@@ -155,6 +155,13 @@ tdl_status tdl_context_add_file(tdl_context *c, const char *path)
 	return apply(&s);
 }
 
+tdl_status tdl_context_add_profile(tdl_context *c, const char *path)
+{
+	setting s = { .x = c, .list = &c->profiles,
+		      .text = api_path(c, path) };
+	return apply(&s);
+}
+
 tdl_status tdl_context_add_text(tdl_context *c, const char *path,
 				const char *text, size_t nbytes)
 {
@@ -255,7 +262,8 @@ static void run_call(void *arg)
 	job *d = &c->job;
 	memory_poll();
 	*d = (job){ .arena = arena_new(), .opdefs = x->opdefs,
-		    .folders = x->folders, .load = x->files };
+		    .folders = x->folders, .load = x->files,
+		    .profiles = x->profiles };
 	d->program = (cli_program){ .name = "libtdl", .say = note, .to = c,
 				    .members = !(x->style & TDL_DASHES) };
 	d->sink = diag_sink_new(d->arena);

@@ -17,6 +17,7 @@ typedef struct job {
 	const char *here;    /* the folder of the program, or of the library;
 				NULL: not known */
 	cli_words load;	     /* --load */
+	cli_words profiles;  /* --profile */
 	const dsl_texts *texts; /* in place of files; NULL: none */
 } job;
 

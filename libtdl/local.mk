@@ -52,6 +52,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/plan_frontier.c %D%/plan_frontier.h \
 	%D%/plan_frontier_text.c \
 	%D%/plan_input.c %D%/plan_input.h \
+	%D%/profiles.c %D%/profiles.h \
 	%D%/plan_memory.c %D%/plan_memory.h \
 	%D%/plan_reasons.c %D%/plan_reasons.h \
 	%D%/plan_reasons_text.c \

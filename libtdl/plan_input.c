@@ -10,6 +10,7 @@
 #include "compiler/lower/bucket.h"
 #include "compiler/onnx/onnx.h"
 #include "compiler/portfolio/request.h"
+#include "libtdl/profiles.h"
 
 /* The pairs of --carry; false with a usage error printed. */
 static bool read_pairs(job *d, const cli_words *words, carry_pair *to)
@@ -146,7 +147,7 @@ static const topology *with_mesh(job *d, const topology *t, int64_t k)
 {
 	mesh m;
 	if (!t || topology_mesh(t, (int)k, &m))
-		return t ? topology_of(d->arena, t, (int)k) : NULL;
+		return t ? profiles_machine(d, t, k) : NULL;
 	diag_error_in(d->sink, DIAG_TOPOLOGY_SIZE, t->name,
 		      "%d devices do not fit: %s", (int)k,
 		      topology_sizes(d->arena, t));

@@ -296,6 +296,8 @@ void plan_report_text(FILE *to, arena *a, const plan_result *r)
 		text = arena_printf(a, "%s; one device alone: %s", text,
 				    units_seconds(r->one_device_seconds).text);
 	print_item(to, "predicted", text);
+	if (r->topology->profiled)
+		print_item(to, "of it", plan_speed_share_text(a, r));
 	if (*plan_speed_text(a, r))
 		print_item(to, "speed", plan_speed_text(a, r));
 	print_search(to, a, r);

@@ -51,6 +51,19 @@ static int devices_of(const plan_result *r)
 		 : mesh_workers(&r->plan->mesh);
 }
 
+profiles_share plan_speed_share(const plan_result *r)
+{
+	const plan_pipeline *p = r->pipeline ? r->pipeline->plan : NULL;
+	return profiles_share_of(first_plan(r), p ? p->nstages : 1,
+				 r->topology);
+}
+
+const char *plan_speed_share_text(arena *a, const plan_result *r)
+{
+	const profiles_share s = plan_speed_share(r);
+	return profiles_share_text(a, &s);
+}
+
 bool plan_speed_is_default(const topology *t)
 {
 	return t->path == NULL && t->nmeasured == 0 &&
@@ -89,6 +102,11 @@ void plan_speed_json(json_t *to, const plan_result *r)
 	json_object_set_new(to, "batch", s.batch > 0 ?
 		json_integer((json_int_t)s.batch) : json_null());
 	json_object_set_new(to, "samples_per_second", known(s.samples));
+	if (r->topology->profiled) {
+		const profiles_share x = plan_speed_share(r);
+		json_object_set_new(to, "predicted_by",
+				    profiles_share_json(&x));
+	}
 }
 
 static const char *and(arena *a, const char *text, const char *more)

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "compiler/portfolio/request.h"
+#include "libtdl/profiles.h"
 
 /* Each is NAN where it is not known. */
 typedef struct plan_speed {
@@ -21,6 +22,10 @@ plan_speed plan_speed_of(const plan_result *r);
 /* Whether the result is for the machine that is meant where none is named, of
  * whose round numbers nothing is to be concluded. */
 bool plan_speed_is_default(const topology *t);
+
+/* The sources of its predicted time, on a machine with profiles. */
+profiles_share plan_speed_share(const plan_result *r);
+const char *plan_speed_share_text(arena *a, const plan_result *r);
 
 /* Adds its members. */
 void plan_speed_json(json_t *to, const plan_result *r);

@@ -119,6 +119,8 @@ static void print_figures(FILE *to, arena *a, const plan_result *r)
 	print_item(to, "predicted", arena_printf(
 		a, "%s a run, for '%s'", units_seconds(r->seconds).text,
 		r->machine));
+	if (r->topology->profiled)
+		print_item(to, "of it", plan_speed_share_text(a, r));
 	if (*plan_speed_text(a, r))
 		print_item(to, "speed", plan_speed_text(a, r));
 }

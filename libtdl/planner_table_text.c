@@ -118,6 +118,9 @@ static void print_fastest(FILE *to, arena *a, const planner_table *t)
 			best = r;
 	}
 	const char *text = best ? plan_speed_text(a, best) : "";
+	if (best && best->topology->profiled)
+		text = arena_printf(a, "%s%s%s", text, *text ? "; " : "",
+				    plan_speed_share_text(a, best));
 	if (*text)
 		fprintf(to, "\n");
 	if (*text)

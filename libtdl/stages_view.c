@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "libtdl/plan_report.h"
+#include "libtdl/profiles.h"
 
 /* ---- making ------------------------------------------------------------ */
 
@@ -29,7 +30,7 @@ const topology *stages_machine(job *d, const char *name, int64_t k)
 	const topology *t = name ? topology_read(d->arena, d->sink, name)
 				 : topology_preset(0);
 	if (!t || k <= devices_of(t))
-		return t ? topology_of(d->arena, t, (int)k) : NULL;
+		return t ? profiles_machine(d, t, k) : NULL;
 	diag_error_in(d->sink, DIAG_TOPOLOGY_SIZE, t->name,
 		      "%d devices do not fit: it has %d", (int)k,
 		      (int)devices_of(t));
@@ -200,6 +201,11 @@ static int64_t sent_bytes(const stages_view *v)
 	return n;
 }
 
+static profiles_share share_of(const stages_view *v)
+{
+	return profiles_share_of(v->p->stages, v->p->nstages, v->machine);
+}
+
 void stages_simulation_text(FILE *to, const stages_view *v)
 {
 	const plan_pipeline *p = v->p;
@@ -220,6 +226,11 @@ void stages_simulation_text(FILE *to, const stages_view *v)
 		fprintf(to, "  %-14s %s\n", "recomputed",
 			stages_recomputed_text(v->arena, p));
 	fprintf(to, "  %-14s %s\n", "step", units_seconds(x->seconds).text);
+	if (v->machine->profiled) {
+		const profiles_share s = share_of(v);
+		fprintf(to, "  %-14s %s\n", "of it",
+			profiles_share_text(v->arena, &s));
+	}
 	fprintf(to, "  %-14s %s of all devices' time\n", "idle",
 		percent(v->arena, x->bubble));
 	if (x->nmessages > 0)
@@ -324,7 +335,7 @@ json_t *stages_simulation_json(const stages_view *v)
 		json_object_set_new(x, "memory", memory_json(v, s));
 		json_array_append_new(stages, x);
 	}
-	return json_pack(
+	json_t *j = json_pack(
 		"{s:s,s:s,s:i,s:s,s:s?,s:o,s:f,s:f,s:o,s:o,s:o}", "model",
 		p->model, "algorithm", p->algorithm, "devices",
 		pipeline_first(p, p->nstages), "predicted_for",
@@ -333,4 +344,10 @@ json_t *stages_simulation_json(const stages_view *v)
 		v->step->seconds, "bubble", v->step->bubble, "stages", stages,
 		"channels", stages_channels_json(v), "messages",
 		messages_json(v));
+	if (v->machine->profiled) {
+		const profiles_share x = share_of(v);
+		json_object_set_new(j, "predicted_by",
+				    profiles_share_json(&x));
+	}
+	return j;
 }

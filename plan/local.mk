@@ -23,6 +23,8 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/pipeline_ends.c \
 	%D%/pipeline_whole.c \
 	%D%/plan.c %D%/plan.h \
+	%D%/profile.c %D%/profile.h \
+	%D%/profile_read.c \
 	%D%/random_elements.c %D%/random_elements.h \
 	%D%/read.c %D%/read.h \
 	%D%/read_constant.c \

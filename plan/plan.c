@@ -181,3 +181,21 @@ bool plan_is_idle(const plan *p, const plan_instr *run)
 	return kernel_is_copy(k) && p->buffers[run->inputs[0]].offset ==
 					    p->buffers[run->to].offset;
 }
+
+const char *plan_instr_name(const plan *p, const plan_instr *in)
+{
+	int buffer = plan_moves(in) ? in->from : in->to;
+	return in->op == PLAN_RUN
+		       ? p->nodes[in->node].name
+		       : p->tensors[p->buffers[buffer].tensor].name;
+}
+
+const char *plan_instr_kind(const plan_instr *in)
+{
+	static const char *const kinds[] = {
+		[PLAN_RUN] = "run", [PLAN_FEED] = "feed",
+		[PLAN_SEND] = "send", [PLAN_RECEIVE] = "receive",
+	};
+	return plan_moves(in) ? collective_name(in->collective)
+			      : kinds[in->op];
+}

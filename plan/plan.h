@@ -277,6 +277,11 @@ typedef struct plan {
 	int64_t communication_bytes; /* received by all workers in one run */
 } plan;
 
+/* The name of an instruction's node, or tensor, and a word for the action,
+ * "run", "all-gather", .., for people. */
+const char *plan_instr_name(const plan *p, const plan_instr *in);
+const char *plan_instr_kind(const plan_instr *in);
+
 /* The layout of a buffer; it borrows from p. */
 layout plan_layout(const plan *p, const plan_buffer *b);
 

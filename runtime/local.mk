@@ -37,6 +37,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/exec/executor_spans.c \
 	%D%/exec/npz.c %D%/exec/npz.h \
 	%D%/run/options.h \
+	%D%/run/profiling.c %D%/run/profiling.h \
 	%D%/run/run.c %D%/run/run.h \
 	%D%/run/learning_rate.c %D%/run/learning_rate.h \
 	%D%/run/session.c %D%/run/session.h \

@@ -238,6 +238,154 @@ def check_wrong_predictions(text, path):
                done.returncode == 1 and "[plan-invalid]" in done.stderr)
 
 
+# ---- profiles ----------------------------------------------------------------
+
+def one_kernel(folder, name, model, *options):
+    """A model in a file, its plan for one device, and the plan's time."""
+    path = os.path.join(folder, name + ".tdl")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("model one() {\n" + model + "\noutput y\n}\n")
+    to = os.path.join(folder, name + ".plan")
+    said = programs.call(TDLC, "plan", path, "-k", "1", "--no-fuse", "-o", to,
+                         *options)
+    return path, to, said["predicted_seconds"]
+
+
+def write(path, j):
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(j, f)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def check_profiled_kernel(r, folder, machine_path):
+    """A kernel that was measured at two sizes, and one between."""
+    sizes = sorted(r.sample(range(2, 60), 3))
+    measured = {}
+    texts = {n: f"input x[{n}, {r.randint(2, 9)}]\ny = exp(x)" for n in sizes}
+    machine = r.choice([[], ["--topology", machine_path]])
+    path = os.path.join(folder, "profile.json")
+    if os.path.exists(path):
+        os.remove(path)
+    for n in (sizes[0], sizes[2]):
+        _, to, _ = one_kernel(folder, f"m{n}", texts[n])
+        programs.call(TDLRUN, to, "--steps", "3", "--profile", path,
+                      "--kernels", "interpreter")
+    p = read(path)
+    expect(f"{p}", len(p["kernels"]) == 2 and len(p["runs"]) == 2)
+    for row in p["kernels"]:
+        expect(f"{row}", row["samples"] == 1 and row["class"] == "function")
+        row["seconds"] = float(f"{r.uniform(1e-6, 1e-2):.4g}")
+        measured[row["extents"][0]] = row
+    write(path, p)
+    model = {n: one_kernel(folder, f"m{n}", texts[n], *machine)[2]
+             for n in sizes}
+    sums = [0, 0]
+    for n in (sizes[0], sizes[2]):
+        file = os.path.join(folder, f"m{n}.tdl")
+        said = programs.call(TDLC, "plan", file, "-k", "1", "--no-fuse",
+                             "--profile", path, *machine)
+        near(f"{n} measured", said["predicted_seconds"],
+             measured[n]["seconds"])
+        near(f"{n}, by", said["predicted_by"]["measured"],
+             said["predicted_seconds"])
+        other = int(texts[sizes[1]].split(",")[1].split("]")[0])
+        apart = math.log(sizes[1] / n) ** 2 + \
+            math.log(other / measured[n]["extents"][1]) ** 2
+        sums[0] += math.log(measured[n]["seconds"] / model[n]) / apart
+        sums[1] += 1 / apart
+    file = os.path.join(folder, f"m{sizes[1]}.tdl")
+    said = programs.call(TDLC, "plan", file, "-k", "1", "--no-fuse",
+                         "--profile", path, *machine)
+    expect(f"{said['predicted_by']}", said["predicted_by"]["interpolated"] > 0)
+    expect(f"{said['predicted_seconds']} between {model} by {measured}",
+           abs(said["predicted_seconds"] / model[sizes[1]] /
+               math.exp(sums[0] / sums[1]) - 1) < 1e-6)
+
+
+def check_profiled_plan(r, folder):
+    """All kernels of a plan take one time, all its transfers another; two
+    files add up; with stages, and without."""
+    stages = ["--stages", "2", "--micro-batches", "4"]
+    for k, how in ((2, ["--bucket-bytes", "0"]), (2, stages)):
+        plan = os.path.join(folder, "some.plan")
+        path, more = (os.path.join(folder, x) for x in ("a.json", "b.json"))
+        for x in (path, more):
+            if os.path.exists(x):
+                os.remove(x)
+        programs.call(TDLC, "plan", *MLP, "-k", str(k), "--train",
+                      *how, "-o", plan)
+        for i in range(2):
+            programs.call(TDLRUN, plan, "--steps", "4", "--kernels",
+                          "interpreter", "--profile", path, "--trace",
+                          os.path.join(folder, "trace.json"))
+            if i == 0:
+                check_kernels_of_run(read(path))
+        p = read(path)
+        run = p["runs"][0]
+        expect(f"{len(p['runs'])} runs of {run['devices']}",
+               len(p["runs"]) == 1 and run["devices"] == k and
+               run["warm_up"] == 2 and run["samples"] == 2)
+        expect("samples", all(x["samples"] % 4 == 0 for x in p["kernels"]))
+        expect("bytes", all(w["arena_bytes"] > 0 for w in run["workers"]))
+        times = [r.uniform(1e-6, 1e-3) for _ in range(2)]
+        for x in p["kernels"]:
+            x["seconds"], x["samples"] = times[0], 3
+        for x in p["transfers"]:
+            x["seconds"], x["samples"] = times[1], 3
+        write(path, p)
+        said = programs.call(TDLC, "simulate", plan, "--profile", path)
+        by = said["predicted_by"]
+        if how is stages:
+            expect(f"{by}", by["measured"] > 0)
+            continue
+        kinds = [i["kind"] for i in run["instructions"]]
+        runs = sum(x["workers"][0]["bytes"] > 0
+                   for x in run["instructions"] if x["kind"] == "run")
+        total = times[0] * runs + times[1] * (len(kinds) - kinds.count("run"))
+        near("all measured", said["predicted_seconds"], total)
+        near("by", by["measured"], 2 * total)
+        for x in p["kernels"] + p["transfers"]:
+            x["seconds"], x["samples"] = 4 * x["seconds"], 6
+        write(more, p)
+        said = programs.call(TDLC, "simulate", plan, "--profile", path,
+                             "--profile", more)
+        near("added up", said["predicted_seconds"], 3 * total)
+
+
+def check_kernels_of_run(p):
+    """Rows are the means of the only run's instructions."""
+    rows = sum(x["seconds"] * x["samples"] for x in p["kernels"])
+    each = [w for i in p["runs"][0]["instructions"] for w in i["workers"]
+            if i["kind"] == "run" and w["bytes"] > 0]
+    total = sum(w["seconds"] * w["samples"] for w in each)
+    expect(f"{rows} of {total}", abs(rows / total - 1) < 1e-3)
+    expect("samples", sum(x["samples"] for x in p["kernels"]) ==
+           sum(w["samples"] for w in each))
+
+
+def check_profile_is_kept(folder):
+    """What is no profile is neither added to nor written over."""
+    _, plan, _ = one_kernel(folder, "kept", "input x[3]\ny = exp(x)")
+    path = os.path.join(folder, "no.json")
+    write(path, {"format": "tdl-topology"})
+    done = subprocess.run([TDLRUN, plan, "--profile", path],
+                          capture_output=True, text=True)
+    expect(f"{done.returncode} {done.stderr}", done.returncode == 1 and
+           "not a profile" in done.stderr)
+    expect("kept", read(path) == {"format": "tdl-topology"})
+
+
+def check_profiles(r, folder):
+    path = os.path.join(folder, "for-profiles.json")
+    write(path, machine(r))
+    check_profiled_kernel(r, folder, path)
+    check_profiled_plan(r, folder)
+
+
 # ---- damage ------------------------------------------------------------------
 
 def places(j, path=""):
@@ -324,12 +472,14 @@ def check_this(folder):
 def check(seed, folder):
     r = random.Random(seed)
     check_made_up(r, os.path.join(folder, "m.json"))
+    check_profiles(r, folder)
     check_damage(r, folder)
 
 
 def prepare(folder):
     check_this(folder)
     check_plan_says(random.Random(7), folder)
+    check_profile_is_kept(folder)
 
 
 programs.over_seeds(check, 3, prepare)

@@ -83,7 +83,8 @@ lookups='
 builtin_find	dsl/* compiler/verify/reference/* tests/*
 fn_parse	kernel/functions.* plan/read_kernel.c tests/*
 reducer_parse	kernel/reducers.* plan/read_kernel.c tests/*
-dtype_parse	base/dtype.* dsl/* plan/read.c compiler/verify/reference/* \
+dtype_parse	base/dtype.* dsl/* plan/read.c plan/profile_read.c \
+		compiler/verify/reference/* \
 		compiler/cost/topology_read.c libtdl/explain_input.c \
 		libtdl/run.c compiler/model/model.c compiler/train/train.c \
 		compiler/train/train_option.c tests/*

@@ -2,6 +2,8 @@
 
 #include "compiler/cost/instr_time.h"
 
+#include "compiler/cost/profiled.h"
+
 static double region_bytes(const layout *l, const mesh *m, int worker)
 {
 	region r = layout_region_of(l, m, worker);
@@ -28,14 +30,15 @@ static double points(const kernel *k, const box *space)
 }
 
 double run_time(const topology *t, const mesh *m, const layout *made,
-		const layout *to, int most)
+		const layout *to, int most, time_source *source)
 {
 	const kernel *k = made->kernel;
 	int n = mesh_workers(m), looked_at = n < most ? n : most;
 	box whole = layout_space(made);
 	double slowest = 0;
 	kernel_form form;
-	if (t->now)
+	bool asks = topology_asks_form(t);
+	if (asks)
 		form = kernel_form_of(k);
 	for (int i = 0; i < looked_at; i++) {
 		int coords[MAX_AXES], w = examined(i, n, looked_at);
@@ -50,8 +53,11 @@ double run_time(const topology *t, const mesh *m, const layout *made,
 				 (double)dtype_size(k->inputs[j].type);
 		}
 		const kernel_work work = { flops, bytes };
-		double s = topology_form_seconds(t, k, t->now ? &form : NULL,
-						 &part, &work, 1);
+		time_source from;
+		double s = topology_form_seconds(t, k, asks ? &form : NULL,
+						 &part, &work, 1, &from);
+		if (source && s > slowest)
+			*source = from;
 		slowest = s > slowest ? s : slowest;
 	}
 	return slowest;
@@ -84,21 +90,26 @@ static void add_work(transfer_work *to, const transfer_work *w, int nlevels)
 
 /* The part copied within the worker's own memory is read and written there. */
 static double work_seconds(const topology *t, const mesh *m, const int *levels,
-			   const transfer_work *w, collective c)
+			   const transfer_work *w, collective c,
+			   time_source *source)
 {
-	topology_move received = {
-		.ring = c == COLL_ALL_GATHER || c == COLL_REDUCE_SCATTER,
-		.collective = c,
-	};
-	for (int i = 0; i < t->nlevels; i++) {
-		received.peers[i] = 1;
-		received.bytes[i] = w->received[i];
-	}
+	topology_move received = topology_move_of(c);
+	double all = 0, exact = 0, times = 0;
+	for (int i = 0; i < t->nlevels; i++)
+		all += received.bytes[i] = w->received[i];
 	for (int a = 0; a < m->naxes; a++)
 		if (w->axes >> a & 1)
 			received.peers[levels[a]] *= m->size[a];
-	return topology_copy_seconds(t, w->written) +
-	       topology_move_seconds(t, &received);
+	double s = topology_copy_seconds(t, w->written) +
+		   topology_move_seconds(t, &received);
+	if (t->profiled)
+		times = profiled_transfer(t->profiled, c, mesh_workers(m),
+					  all, w->written, &exact);
+	if (source)
+		*source = exact > 0  ? TIME_MEASURED
+			  : times > 0 ? TIME_INTERPOLATED
+				     : TIME_MODELLED;
+	return exact > 0 ? exact : times > 0 ? times * s : s;
 }
 
 static int number_examined(const mesh *m, int most)
@@ -120,9 +131,10 @@ transfer_work *transfer_work_of(arena *a, const topology *t,
 	return all;
 }
 
-double transfers_time(const topology *t, const mesh *m,
-		      const transfer_work *const *works, int n, collective c,
-		      int most)
+/* *source, unless it is NULL, is that of the slowest. */
+static double works_time(const topology *t, const mesh *m,
+			 const transfer_work *const *works, int n,
+			 collective c, int most, time_source *source)
 {
 	int levels[MAX_AXES], looked_at = number_examined(m, most);
 	double slowest = 0;
@@ -131,24 +143,34 @@ double transfers_time(const topology *t, const mesh *m,
 		transfer_work sum = works[0][i];
 		for (int j = 1; j < n; j++)
 			add_work(&sum, &works[j][i], t->nlevels);
-		double s = work_seconds(t, m, levels, &sum, c);
+		time_source from;
+		double s = work_seconds(t, m, levels, &sum, c, &from);
+		if (source && s > slowest)
+			*source = from;
 		slowest = s > slowest ? s : slowest;
 	}
 	return slowest;
 }
 
+double transfers_time(const topology *t, const mesh *m,
+		      const transfer_work *const *works, int n, collective c,
+		      int most)
+{
+	return works_time(t, m, works, n, c, most, NULL);
+}
+
 double transfer_time(const topology *t, const layout_transfer *move,
-		     collective c, int most)
+		     collective c, int most, time_source *source)
 {
 	arena *tmp = arena_new();
 	const transfer_work *work = transfer_work_of(tmp, t, move, most);
-	double s = transfers_time(t, move->mesh, &work, 1, c, most);
+	double s = works_time(t, move->mesh, &work, 1, c, most, source);
 	arena_free(tmp);
 	return s;
 }
 
 double phase_time(const plan *p, const topology *t, int begin, int end,
-		  int most)
+		  int most, time_source *source)
 {
 	arena *tmp = arena_new();
 	const transfer_work **works =
@@ -157,18 +179,18 @@ double phase_time(const plan *p, const topology *t, int begin, int end,
 		const layout_transfer move = plan_transfer(p, &p->program[i]);
 		works[i - begin] = transfer_work_of(tmp, t, &move, most);
 	}
-	double s = transfers_time(t, &p->mesh, works, end - begin,
-				  p->program[begin].collective, most);
+	double s = works_time(t, &p->mesh, works, end - begin,
+			      p->program[begin].collective, most, source);
 	arena_free(tmp);
 	return s;
 }
 
 double instr_time(const plan *p, const topology *t, const plan_instr *in,
-		  int most)
+		  int most, time_source *source)
 {
 	if (plan_moves(in)) {
 		const layout_transfer move = plan_transfer(p, in);
-		return transfer_time(t, &move, in->collective, most);
+		return transfer_time(t, &move, in->collective, most, source);
 	}
 	if (in->op != PLAN_RUN)
 		return 0;
@@ -178,5 +200,30 @@ double instr_time(const plan *p, const topology *t, const plan_instr *in,
 				     .turn = in->turn };
 	const layout made = plan_layout(p, &result);
 	const layout to = plan_layout(p, &p->buffers[in->to]);
-	return run_time(t, &p->mesh, &made, &to, most);
+	return run_time(t, &p->mesh, &made, &to, most, source);
+}
+
+/* ---- sources ----------------------------------------------------------- */
+
+static double turns_of(const plan *p, int i)
+{
+	bool body = i >= p->loop.begin && i < p->loop.end;
+	return p->loop.turns > 0 && body ? p->loop.turns : 1;
+}
+
+void instr_time_sources(const plan *p, const topology *t, double times,
+			double seconds[TIME_SOURCES])
+{
+	enum { MOST = 8 };
+	for (int i = 0, next; i < p->ninstrs; i = next) {
+		const plan_instr *in = &p->program[i];
+		time_source from = TIME_MODELLED;
+		double s = 0;
+		next = plan_is_message(in) ? i + 1 : plan_phase_end(p, i);
+		if (next > i + 1)
+			s = phase_time(p, t, i, next, MOST, &from);
+		else if (!plan_is_message(in))
+			s = instr_time(p, t, in, MOST, &from);
+		seconds[from] += s * times * turns_of(p, i);
+	}
 }

@@ -2,7 +2,7 @@
  *
  * All of these are of the slowest worker.  If there are more than `most'
  * workers, `most' of them are examined, evenly spaced from the first to the
- * last. */
+ * last.  *source, unless it is NULL, is where that worker's time is from. */
 #ifndef TDL_COMPILER_COST_INSTR_TIME_H
 #define TDL_COMPILER_COST_INSTR_TIME_H
 
@@ -12,11 +12,11 @@
 /* Of the kernel of a layout, whose variables are divided over m by its cuts
  * `space', and whose result goes to the layout `to'. */
 double run_time(const topology *t, const mesh *m, const layout *made,
-		const layout *to, int most);
+		const layout *to, int most, time_source *source);
 
 /* Of a transfer, which is the collective c. */
 double transfer_time(const topology *t, const layout_transfer *move,
-		     collective c, int most);
+		     collective c, int most, time_source *source);
 
 /* The part of a worker in a transfer: bytes of the result that it writes, and
  * those that others send it, by the outermost level between. */
@@ -38,10 +38,15 @@ double transfers_time(const topology *t, const mesh *m,
 /* Of instructions [begin, end) of a plan, transfers of one kind that are
  * executed as one. */
 double phase_time(const plan *p, const topology *t, int begin, int end,
-		  int most);
+		  int most, time_source *source);
 
 /* Of an instruction of a plan. */
 double instr_time(const plan *p, const topology *t, const plan_instr *in,
-		  int most);
+		  int most, time_source *source);
+
+/* Adds the seconds of all instructions of a plan, those of a loop's body once
+ * for each turn, to the sources that they are from, `times' each. */
+void instr_time_sources(const plan *p, const topology *t, double times,
+			double seconds[TIME_SOURCES]);
 
 #endif

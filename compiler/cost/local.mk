@@ -13,6 +13,7 @@ noinst_LIBRARIES += %D%/libcost.a
 	%D%/merges.h \
 	%D%/pair_costs.c %D%/pair_costs.h \
 	%D%/partial_values.c %D%/partial_values.h \
+	%D%/profiled.c %D%/profiled.h \
 	%D%/program_bounds.c %D%/program_bounds.h \
 	%D%/program_bounds_build.h \
 	%D%/program_bounds_memory.c \

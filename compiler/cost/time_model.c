@@ -99,6 +99,8 @@ static double least_seconds(const pair *x, double bytes)
 		parts *= l->size;
 	}
 	int n = mesh_workers(&x->cache->mesh);
+	if (t->profiled) /* what was measured may be any time */
+		return 0;
 	if (t->now) /* their curves begin anywhere */
 		latency = 0;
 	return bytes > 0 ? latency + bytes / n / fastest : 0;
@@ -123,7 +125,7 @@ static void add_transfer(pair *x, layout_use use, const layout *from,
 	collective how = layout_pair_collective(x->classes, which);
 	int64_t bytes = layout_pair_received(x->classes, which);
 	double seconds = transfer_time(x->cache->topology, &move, how,
-				       examined(m));
+				       examined(m), NULL);
 	c->seconds += seconds;
 	c->remote += how == COLL_LOCAL ? 0 : seconds;
 	if (x->cache->bounds)
@@ -287,18 +289,23 @@ static void add_pairs(arena *a, time_model_cache *b, time_model *x, node_id id)
 	}
 }
 
-/* Seconds of each way to run a node on a machine. */
+/* Seconds of each way to run a node on a machine.  Of its arithmetic alone
+ * nothing is known where kernels were measured: one that it is merged into may
+ * take any time. */
 static const double *make_runs(time_model_cache *b, const known *e,
 			       const topology *t)
 {
 	const mesh *m = &b->mesh;
 	double *s = ARENA_ARRAY(b->arena, double, e->nodes->n);
+	if (t == &b->at_once && t->profiled)
+		return s;
 	for (int i = 0; i < e->nodes->n; i++) {
 		const cuts *c = &e->nodes->at[i];
 		const layout made = { .kind = LAYOUT_PRODUCES,
 				      .type = e->kernel->type,
 				      .kernel = e->kernel, .space = c };
-		s[i] = e->runs * run_time(t, m, &made, &made, examined(m));
+		s[i] = e->runs * run_time(t, m, &made, &made, examined(m),
+					NULL);
 	}
 	return s;
 }

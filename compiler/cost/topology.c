@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/cost/assignment.h"
+#include "compiler/cost/profiled.h"
 #include "layout/mesh.h"
 
 /* ---- presets ----------------------------------------------------------- */
@@ -208,6 +209,17 @@ double topology_move_seconds(const topology *t, const topology_move *m)
 	return latency + slowest;
 }
 
+topology_move topology_move_of(collective c)
+{
+	topology_move m = {
+		.ring = c == COLL_ALL_GATHER || c == COLL_REDUCE_SCATTER,
+		.collective = c,
+	};
+	for (int i = 0; i < MAX_AXES; i++)
+		m.peers[i] = 1;
+	return m;
+}
+
 /* A copy reads and writes its bytes. */
 double topology_copy_seconds(const topology *t, double bytes)
 {
@@ -218,10 +230,13 @@ double topology_copy_seconds(const topology *t, double bytes)
 
 const topology *topology_of(arena *a, const topology *t, int k)
 {
-	if (t->nmeasured == 0)
+	if (t->nmeasured == 0 && !t->profiled)
 		return t;
 	topology *own = ARENA_COPY(a, t, 1);
 	int i = 0;
+	own->at_work = k;
+	if (t->nmeasured == 0)
+		return own;
 	while (i + 1 < t->nmeasured && t->measured[i].devices < k)
 		i++;
 	own->now = &t->measured[i];
@@ -241,29 +256,63 @@ static double roofline(const topology *t, dtype type, double flops,
 
 /* The longer of the times of its arithmetic, by its class, and of its bytes.
  * A bandwidth without limit is that of a bound: bytes take no time. */
+double topology_load_seconds(const topology *t, dtype type,
+			     const kernel_form *f, const kernel_load *l,
+			     const kernel_work *w)
+{
+	double move = 0;
+	if (!t->now || !f)
+		return roofline(t, type, w->flops, w->bytes);
+	double s = measured_kernel_seconds(t->now, f, l);
+	if (s == 0)
+		s = roofline(t, type, w->flops, 0);
+	if (isfinite(t->bandwidth))
+		move = curve_seconds(&t->now->memory, w->bytes);
+	return slowed(t, s > move ? s : move);
+}
+
 double topology_form_seconds(const topology *t, const kernel *k,
 			     const kernel_form *f, const box *part,
-			     const kernel_work *w, double share)
+			     const kernel_work *w, double share,
+			     time_source *source)
 {
-	double flops = w->flops * share, bytes = w->bytes * share, move = 0;
-	if (!t->now || !f)
-		return roofline(t, k->type, flops, bytes);
-	kernel_load l = kernel_load_of(k, f, part);
+	const kernel_work own = { w->flops * share, w->bytes * share };
+	kernel_load l = { 0 };
+	double exact = 0, times = 0;
+	if (t->now && f)
+		l = kernel_load_of(k, f, part);
 	l.work *= share;
-	double s = measured_kernel_seconds(t->now, f, &l);
-	if (s == 0)
-		s = roofline(t, k->type, flops, 0);
-	if (isfinite(t->bandwidth))
-		move = curve_seconds(&t->now->memory, bytes);
-	return slowed(t, s > move ? s : move);
+	if (t->profiled && f)
+		times = profiled_kernel(t->profiled, f->structure, part,
+					k->nvars, t->at_work, &exact);
+	if (share < 1)
+		exact = 0;
+	if (source)
+		*source = exact > 0  ? TIME_MEASURED
+			  : times > 0 ? TIME_INTERPOLATED
+				     : TIME_MODELLED;
+	if (exact > 0)
+		return exact;
+	double s = topology_load_seconds(t, k->type, f, &l, &own);
+	return times > 0 ? times * s : s;
 }
 
 double topology_kernel_seconds(const topology *t, const kernel *k,
 			       const box *part, const kernel_work *w,
 			       double share)
 {
-	if (!t->now)
-		return topology_form_seconds(t, k, NULL, part, w, share);
+	if (!topology_asks_form(t))
+		return topology_form_seconds(t, k, NULL, part, w, share, NULL);
 	const kernel_form f = kernel_form_of(k);
-	return topology_form_seconds(t, k, &f, part, w, share);
+	return topology_form_seconds(t, k, &f, part, w, share, NULL);
+}
+
+const char *time_source_name(time_source s)
+{
+	static const char *const names[] = {
+		[TIME_MODELLED] = "modelled",
+		[TIME_INTERPOLATED] = "interpolated",
+		[TIME_MEASURED] = "measured",
+	};
+	return names[s];
 }

@@ -34,6 +34,8 @@ typedef struct topology_devices {
 
 enum { TOPOLOGY_MAX_KINDS = 64 };
 
+typedef struct profiled profiled;
+
 typedef struct topology {
 	const char *name, *device;
 	const char *path; /* of its file; NULL for a preset */
@@ -54,7 +56,20 @@ typedef struct topology {
 	int nmeasured, processors; /* 0: not known */
 	const measured_device *measured, *now;
 	double crowded; /* 0: 1 */
+	/* Profiles of what was run on it (profiled.h), NULL: there are none;
+	 * and the number of its devices at work, of which the times are. */
+	const profiled *profiled;
+	int at_work;
 } topology;
+
+/* The source of a predicted time: it was measured itself, or something like it
+ * was, or it is by the machine's curves or figures alone. */
+typedef enum time_source {
+	TIME_MODELLED,
+	TIME_INTERPOLATED,
+	TIME_MEASURED,
+	TIME_SOURCES
+} time_source;
 
 /* The i-th of those that tdlc knows by name; NULL after the last.  Their
  * figures are those of data sheets, not measured; the first is the default. */
@@ -65,7 +80,7 @@ const topology *topology_preset(int i);
 const topology *topology_read(arena *a, diag_sink *s, const char *name);
 
 /* The machine while k of its devices are at work, in a; t itself where nothing
- * was measured. */
+ * was measured and there are no profiles. */
 const topology *topology_of(arena *a, const topology *t, int k);
 
 /* The numbers of devices that the machine can have, in words: "up to 8, or 16,
@@ -94,6 +109,9 @@ typedef struct topology_move {
 				  messages */
 } topology_move;
 
+/* A move of nothing, of a collective. */
+topology_move topology_move_of(collective c);
+
 /* Seconds of it: the levels work at the same time. */
 double topology_move_seconds(const topology *t, const topology_move *m);
 
@@ -106,9 +124,25 @@ double topology_kernel_seconds(const topology *t, const kernel *k,
 			       const box *part, const kernel_work *w,
 			       double share);
 
-/* The same where its form is known already; NULL where nothing was measured. */
+/* Whether such times depend on the kernel's form. */
+static inline bool topology_asks_form(const topology *t)
+{
+	return t->now || t->profiled;
+}
+
+/* The same where its form is known already; NULL where none is asked for.
+ * *source is where the time is from, unless it is NULL. */
 double topology_form_seconds(const topology *t, const kernel *k,
 			     const kernel_form *f, const box *part,
-			     const kernel_work *w, double share);
+			     const kernel_work *w, double share,
+			     time_source *source);
+
+/* The same by the machine's curves or figures alone. */
+double topology_load_seconds(const topology *t, dtype type,
+			     const kernel_form *f, const kernel_load *l,
+			     const kernel_work *w);
+
+/* The words of a source: "measured". */
+const char *time_source_name(time_source s);
 
 #endif

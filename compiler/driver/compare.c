@@ -30,9 +30,12 @@ static int read_options(page *p, const char *function, int argc, char **argv)
 		PAGE_OPTIONS(p),
 		{ CLI_END },
 	};
+	const cli_option of_plans[] = { PAGE_OPTION_PROFILE(p), { CLI_END } };
 	page_function(p, function, NULL);
-	if (!strncmp(function, "tdl_model", 9))
+	if (!strncmp(function, "tdl_model", 9)) {
 		page_function(p, "tdl_model_load", NULL);
+		page_options(p, of_plans);
+	}
 	page_options(p, options);
 	return page_begin(p, argc, argv);
 }

@@ -123,6 +123,8 @@ static bool set_context(page *p)
 		status = tdl_context_add_folder(c, p->folders.at[i]);
 	for (int i = 0; i < p->load.n && status == TDL_OK; i++)
 		status = tdl_context_add_file(c, p->load.at[i]);
+	for (int i = 0; i < p->profiles.n && status == TDL_OK; i++)
+		status = tdl_context_add_profile(c, p->profiles.at[i]);
 	return !page_failed(p);
 }
 

@@ -55,6 +55,7 @@ typedef struct page {
 	int diagnostics;   /* --diagnostics: of page_diagnostics[] */
 	bool strict;	   /* -Werror; warned: it has made an error of one */
 	bool warned;
+	cli_words profiles; /* --profile */
 	bool json;
 	const char *output; /* -o; NULL */
 } page;
@@ -87,6 +88,11 @@ extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
 	{ CLI_REPEAT, 0, "load", "FILE",                                     \
 	  "add FILE.tdl to the operator library; may be repeated",           \
 	  &(p)->load }
+
+#define PAGE_OPTION_PROFILE(p)                                               \
+	{ CLI_REPEAT, 0, "profile", "FILE",                                  \
+	  "predict times by what tdlrun --profile has measured; may be "     \
+	  "repeated", &(p)->profiles }
 
 #define PAGE_OPTION_TOPOLOGY(to)                                             \
 	{ CLI_TEXT, 0, "topology", "T",                                      \

@@ -86,6 +86,7 @@ cli_status command_plan(page *p, int argc, char **argv)
 		  "draw the plan on a page, as tdlc report does", &o.report },
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTION_LOAD(p),
+		PAGE_OPTION_PROFILE(p),
 		PAGE_OPTIONS(p),
 		{ CLI_END },
 	};

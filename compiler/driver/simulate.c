@@ -37,6 +37,7 @@ cli_status command_simulate(page *p, int argc, char **argv)
 		  "write the step as a trace for Chrome or Perfetto", &trace },
 		{ CLI_TEXT, 0, "diagram", "FILE",
 		  "draw the pipeline as SVG", &diagram },
+		PAGE_OPTION_PROFILE(p),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTIONS(p),
 		{ CLI_END },

@@ -176,7 +176,8 @@ static double seconds_of(instr_times *x, const plan *p, const plan_instr *in)
 {
 	known_class *known = known_of(x, p, in);
 	if (known->seconds < 0)
-		known->seconds = instr_time(p, x->machine, in, MOST_LOOKED_AT);
+		known->seconds = instr_time(p, x->machine, in, MOST_LOOKED_AT,
+					    NULL);
 	return known->seconds;
 }
 
@@ -213,12 +214,13 @@ static double without_latency(const instr_times *x, const plan *p,
 			      const plan_instr *in)
 {
 	topology t = *x->machine;
+	t.profiled = NULL;
 	for (int i = 0; i < t.nlevels; i++) {
 		topology_level *l = &t.levels[i];
 		*l = (topology_level){ .size = l->size,
 				       .bandwidth = l->bandwidth };
 	}
-	return instr_time(p, &t, in, MOST_LOOKED_AT);
+	return instr_time(p, &t, in, MOST_LOOKED_AT, NULL);
 }
 
 double lower_latency(instr_times *x, const plan *p, const plan_instr *in)
@@ -386,7 +388,8 @@ static effort *efforts_of(arena *a, instr_times *x, const plan *p)
 			continue;
 		double seconds = next == i + 1 ?
 			seconds_of(x, p, in) :
-			phase_time(p, x->machine, i, next, MOST_LOOKED_AT);
+			phase_time(p, x->machine, i, next, MOST_LOOKED_AT,
+				   NULL);
 		all[i] = effort_of(x, p, in, seconds);
 	}
 	return all;

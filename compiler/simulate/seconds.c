@@ -138,7 +138,8 @@ static double instr_seconds(clocks *c, shared *x, const plan *p, int i)
 		vec_push(c->tmp, &x->known, -1);
 	double *known = &x->known.at[what];
 	if (*known < 0) {
-		*known = instr_time(p, &x->machine, in, MOST_LOOKED_AT);
+		*known = instr_time(p, &x->machine, in, MOST_LOOKED_AT,
+				    NULL);
 		if (in->op == PLAN_RUN)
 			*known /= x->speed;
 	}
@@ -154,7 +155,7 @@ static double *seconds_of(arena *a, clocks *c, shared *x, const plan *p)
 		seconds[i] = next == i + 1
 				     ? instr_seconds(c, x, p, i)
 				     : phase_time(p, &x->machine, i, next,
-						  MOST_LOOKED_AT);
+						  MOST_LOOKED_AT, NULL);
 	}
 	return seconds;
 }

@@ -103,6 +103,10 @@ TDL_API tdl_status tdl_context_add_folder(tdl_context *c, const char *folder);
 /* A file that models may use besides the operator library, as of --load. */
 TDL_API tdl_status tdl_context_add_file(tdl_context *c, const char *path);
 
+/* A profile, which `tdlrun --profile' has written: from now on times are
+ * predicted by what was measured, as of --profile. */
+TDL_API tdl_status tdl_context_add_profile(tdl_context *c, const char *path);
+
 /* From now on, who reads the file at path, an import among others, gets these
  * bytes, which are copied: TDL, or an ONNX model. */
 TDL_API tdl_status tdl_context_add_text(tdl_context *c, const char *path,

@@ -75,6 +75,10 @@ class Context:
         """A file of operators that models may use beside the library."""
         self._check(lib.tdl_context_add_file(self._at, str(path).encode()))
 
+    def add_profile(self, path):
+        """A profile of tdlrun, by which times are predicted from now on."""
+        self._check(lib.tdl_context_add_profile(self._at, str(path).encode()))
+
     def add_folder(self, path):
         """Another folder in which imports are looked up."""
         self._check(lib.tdl_context_add_folder(self._at, str(path).encode()))

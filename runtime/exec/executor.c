@@ -452,7 +452,8 @@ static bool feed_worker(executor *m, int worker, failure *f)
 
 /* An instruction, with its time.  A transfer of a plan without stages begins
  * when all workers have come to it. */
-static bool measure_instr(executor *m, int worker, int i, failure *f)
+static bool measure_instr(executor *m, int worker, int i, double start,
+			  failure *f)
 {
 	instr_seconds *to = &m->measured[worker - m->first][i];
 	const plan_instr *in = &part_plan(m, worker)->program[i];
@@ -462,7 +463,7 @@ static bool measure_instr(executor *m, int worker, int i, failure *f)
 	bool lasts = to->wall > LASTS_SECONDS;
 	double busy = lasts ? clock_thread_seconds() : 0;
 	double wall = clock_seconds(), computed = 0;
-	if (!run_instr(m, worker, i, 0, lasts ? &computed : NULL, f))
+	if (!run_instr(m, worker, i, start, lasts ? &computed : NULL, f))
 		return false;
 	to->wall = to->busy = clock_seconds() - wall;
 	if (lasts)
@@ -482,7 +483,7 @@ static bool run_program(void *arg, int worker, failure *f)
 		return false;
 	start = clock_seconds();
 	for (int i = 0; i < p->ninstrs; i++)
-		if (!(m->measured ? measure_instr(m, worker, i, f)
+		if (!(m->measured ? measure_instr(m, worker, i, start, f)
 				  : run_instr(m, worker, i, start, NULL, f)))
 			return false;
 	if (!m->comm->barrier(m->link, worker))

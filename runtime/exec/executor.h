@@ -52,6 +52,14 @@ void executor_measure(executor *m);
  * the unrolled pipeline; NULL for a worker that is not here. */
 const instr_seconds *executor_measured(const executor *m, int worker);
 
+/* Between two steps: n bytes at data, as the process of a worker has them, are
+ * copied to all others, which call this alike. */
+void executor_share(const executor *m, int worker, void *data, int64_t n);
+
+/* Bytes of its arena that a worker has used, in any process; all call it
+ * alike. */
+int64_t executor_worker_used(const executor *m, int worker);
+
 /* The plan of a worker's stage, unrolled; the workers that are here. */
 const plan *executor_plan(const executor *m, int worker);
 void executor_here(const executor *m, int *first, int *end);

@@ -19,6 +19,18 @@ const instr_seconds *executor_measured(const executor *m, int worker)
 	return here ? m->measured[worker - m->first] : NULL;
 }
 
+void executor_share(const executor *m, int worker, void *data, int64_t n)
+{
+	m->comm->share(m->link, worker, data, n);
+}
+
+int64_t executor_worker_used(const executor *m, int worker)
+{
+	int64_t used = m->used[worker];
+	executor_share(m, worker, &used, (int64_t)sizeof(used));
+	return used;
+}
+
 const plan *executor_plan(const executor *m, int worker)
 {
 	return part_plan(m, worker);

@@ -156,7 +156,7 @@ static bool run_steps(session *s, executor *m, const plan *p, const char *what,
 }
 
 /* Bytes that a worker receives from others: of the one with the most. */
-static double received_by(arena *a, const plan *p, const plan_instr *in)
+static double received_by(const plan *p, const plan_instr *in)
 {
 	double most = 0;
 	for (int w = 0; w < mesh_workers(&p->mesh); w++) {
@@ -172,23 +172,22 @@ static double received_by(arena *a, const plan *p, const plan_instr *in)
 		most = fmax(most, bytes * (double)dtype_size(t->type));
 		arena_free(work);
 	}
-	(void)a;
 	return most;
 }
 
-static calibrated describe(arena *a, const plan *p, const plan_instr *in)
+calibrated calibrated_of(const plan *p, const plan_instr *in, int worker)
 {
 	calibrated x = { .moves = plan_moves(in) };
-	region to = plan_region(p, in->to, 0);
+	region to = plan_region(p, in->to, worker);
 	if (x.moves) {
 		const plan_tensor *t = &p->tensors[p->buffers[in->to].tensor];
 		x.collective = in->collective;
-		x.received = received_by(a, p, in);
+		x.received = received_by(p, in);
 		x.written = (double)to.count * (double)dtype_size(t->type);
 		return x;
 	}
 	const kernel *k = p->kernels[p->nodes[in->node].kernel].kernel;
-	box part = plan_space(p, in, 0);
+	box part = plan_space(p, in, worker);
 	x.form = kernel_form_of(k);
 	x.load = kernel_load_of(k, &x.form, &part);
 	x.work = kernel_work_of(k, &part);
@@ -215,7 +214,7 @@ static bool measure(session *s, const plan *p, const char *path, bool alone,
 	bool good = run_steps(s, m, p, what, r);
 	for (int i = 0; good && i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
-		calibrated x = describe(s->a, p, in);
+		calibrated x = calibrated_of(p, in, 0);
 		if (!is_measured(p, in))
 			continue;
 		conclude(&r[i], &x);

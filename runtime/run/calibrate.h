@@ -22,6 +22,10 @@ typedef struct calibrated {
 
 typedef VEC(calibrated) calibration;
 
+/* An instruction of a plan without loop on a worker, not measured yet: a
+ * transfer or a kernel that is run. */
+calibrated calibrated_of(const plan *p, const plan_instr *in, int worker);
+
 typedef struct fitted_point {
 	double size, seconds, spread;
 } fitted_point;

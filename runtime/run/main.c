@@ -78,6 +78,9 @@ static bool check_options(const options *o, cli_status *status)
 		{ "trace", "a run without --data", o->trace, !data },
 		{ "trace", "--backend cpu", o->trace,
 		  !backend_row(o->backend)->put },
+		{ "profile", "a run without --data", o->profile, !data },
+		{ "profile", "--backend cpu", o->profile,
+		  !backend_row(o->backend)->put },
 		{ "rendezvous", "--comm nccl", joins, o->comm == COMM_NCCL },
 		{ "rank", "--rendezvous", o->processes.rank >= 0, joins },
 		{ "ranks", "--rendezvous", o->processes.ranks >= 0, joins },
@@ -236,9 +239,13 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  "the file for when each worker did what in the last step, "
 		  "for Chrome, Perfetto and 'tdlc report --trace'",
 		  &o->trace },
+		{ CLI_TEXT, 0, "profile", "FILE.json",
+		  "the file for the time of each instruction on each worker, "
+		  "for 'tdlc plan --profile'; what it has already is kept, and "
+		  "adds up", &o->profile },
 		{ CLI_INT, 0, "steps", "N",
-		  "run N steps; if not given, one, or with --data all steps of "
-		  "the epochs", &o->steps, 1, 1e9 },
+		  "run N steps; if not given, one, with --profile 12, or with "
+		  "--data all steps of the epochs", &o->steps, 1, 1e9 },
 		{ CLI_CHOICE, 0, "kernels", "NAME",
 		  "generated (the default on cpu), the interpreter, or a "
 		  "vendor's library (where it is there, on cuda)",

@@ -13,7 +13,7 @@ typedef struct options {
 	int backend, comm, kernels;
 	const char *library;
 	bool tf32;
-	const char *inputs, *outputs, *parameters, *trace;
+	const char *inputs, *outputs, *parameters, *trace, *profile;
 	bool verify, json, version;
 	/* NULL, false, -1: not given. */
 	const char *data;

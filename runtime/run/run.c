@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "kernel/eval.h"
 #include "runtime/exec/verify.h"
+#include "runtime/run/profiling.h"
 #include "runtime/run/trace.h"
 
 enum { ITEM_COLUMN = 17 };
@@ -45,6 +46,7 @@ typedef struct run {
 			  same in got, with --verify */
 	sway *sways; /* by tensor of these */
 	figures figures;
+	profiling *profiling; /* NULL: nobody asks */
 	VEC(double) loss;
 	int nwitnesses;
 	witness witnesses[2];
@@ -83,7 +85,8 @@ static void note_loss(run *r, const array *outputs)
 
 static int64_t steps_of(const session *s)
 {
-	return s->o->steps > 0 ? s->o->steps : 1;
+	int64_t usual = s->o->profile ? PROFILING_STEPS : 1;
+	return s->o->steps > 0 ? s->o->steps : usual;
 }
 
 /* Gets the states. */
@@ -109,6 +112,8 @@ static bool step(run *r, executor *m, const results *to, bool noted)
 			return false;
 		if (noted)
 			note_loss(r, to->arrays);
+		if (noted && r->profiling)
+			profiling_note(r->profiling, n);
 	}
 	return get_states(r, m, to);
 }
@@ -129,7 +134,10 @@ static bool run_plan(run *r)
 	executor *m = session_machine(s, s->pipeline, s->o->plan);
 	if (m && s->o->trace)
 		executor_record(m);
-	bool good = m && session_states(s, m, r->p, r->feed) &&
+	if (m && s->o->profile)
+		r->profiling = profiling_new(s, m);
+	bool good = m && (!s->o->profile || r->profiling) &&
+		    session_states(s, m, r->p, r->feed) &&
 		    (!s->o->verify || note_start(r, m)) &&
 		    step(r, m, &r->got, true);
 	if (good)
@@ -138,6 +146,8 @@ static bool run_plan(run *r)
 		good = session_outputs(s, m, r->got.arrays);
 	if (good && s->o->trace)
 		good = trace_write(s, m, s->o->trace);
+	if (good && s->o->profile)
+		good = profiling_write(r->profiling);
 	if (m)
 		session_close(s, m);
 	return good;

@@ -43,32 +43,15 @@ static int thread_of(const plan_instr *in)
 					: COMPUTES;
 }
 
-static const char *kind_of(const plan_instr *in)
-{
-	static const char *const kinds[] = {
-		[PLAN_RUN] = "run", [PLAN_FEED] = "feed",
-		[PLAN_SEND] = "send", [PLAN_RECEIVE] = "receive",
-	};
-	return plan_moves(in) ? collective_name(in->collective)
-			      : kinds[in->op];
-}
-
-static const char *name_of(const plan *p, const plan_instr *in)
-{
-	int buffer = plan_moves(in) ? in->from : in->to;
-	return in->op == PLAN_RUN
-		       ? p->nodes[in->node].name
-		       : p->tensors[p->buffers[buffer].tensor].name;
-}
-
 /* Instants are microseconds. */
 static json_t *span_json(const plan *p, int worker, const exec_span *x)
 {
 	const plan_instr *in = &p->program[x->row];
 	json_t *turn = x->turn < 0 ? json_null() : json_integer(x->turn);
 	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:{s:i,s:o}}", "name",
-			 name_of(p, in), "cat", kind_of(in), "ph", "X", "pid",
-			 worker, "tid", thread_of(in), "ts", x->begin * 1e6,
+			 plan_instr_name(p, in), "cat", plan_instr_kind(in),
+			 "ph", "X", "pid", worker, "tid", thread_of(in), "ts",
+			 x->begin * 1e6,
 			 "dur", (x->end - x->begin) * 1e6, "args",
 			 "instruction", x->row, "micro_batch", turn);
 }

@@ -8,7 +8,8 @@ set -eu
 here=${srcdir:-.}/tests
 to=$1
 most=4000	# bytes of a model
-for target in descriptor model npz onnx place placement plan tdl wcsp; do
+for target in descriptor model npz onnx place placement plan profile tdl \
+	wcsp; do
 	mkdir -p "$to/$target"
 done
 tdlc() { "$TDLC" "$@" 2>/dev/null; }
@@ -59,7 +60,8 @@ add_plan() { # MODEL OPTION..
 	tdlc plan "$@" -o "$plan" >/dev/null || :
 	[ -e "$plan" ] || return 0
 	"$TDLRUN" --kernels interpreter "$plan" --outputs \
-		"$to/npz/$(basename "$1").npz" >/dev/null 2>&1 || :
+		"$to/npz/$(basename "$1").npz" \
+		--profile "$to/profile/$(basename "$1")" >/dev/null 2>&1 || :
 	sed 's/"c": *"\([^"\\]\|\\.\)*"/"c": ""/g' "$plan" >"$plan.tmp"
 	mv "$plan.tmp" "$plan"
 }

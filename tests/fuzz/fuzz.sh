@@ -33,7 +33,8 @@ seeds=fuzz/seeds
 }
 
 status=0
-for target in ${*:-descriptor model npz onnx place placement plan tdl wcsp}; do
+all='descriptor model npz onnx place placement plan profile tdl wcsp'
+for target in ${*:-$all}; do
 	mkdir -p "fuzz/corpus/$target" fuzz/found
 	regressions=$here/regressions/$target
 	[ -e "$regressions" ] || regressions=

@@ -9,6 +9,7 @@ fuzz_targets = \
 	%D%/place \
 	%D%/placement \
 	%D%/plan \
+	%D%/profile \
 	%D%/tdl \
 	%D%/wcsp
 check_PROGRAMS += $(fuzz_targets)
@@ -83,6 +84,12 @@ fuzz_run_libs = runtime/libruntime.a $(plan_libs) $(MPI_LIBS)
 %C%_plan_LDFLAGS = $(fuzz_ldflags)
 %C%_plan_LDADD = $(fuzz_run_libs) $(fuzz_front_libs) $(LIBZIP_LIBS) \
 	$(ZLIB_LIBS)
+
+%C%_profile_SOURCES = %D%/profile.c $(fuzz_text) $(fuzz_shared) \
+	$(fuzz_driver)
+%C%_profile_CPPFLAGS = $(fuzz_cppflags)
+%C%_profile_LDFLAGS = $(fuzz_ldflags)
+%C%_profile_LDADD = $(fuzz_front_libs)
 
 %C%_tdl_SOURCES = %D%/tdl.c %D%/tdl_mutate.c $(fuzz_tokens) $(fuzz_shared) \
 	$(fuzz_driver)

@@ -36,6 +36,8 @@ give descriptor "$tmp/language.tdd"
 	>"$tmp/out" || fail "cannot make a plan"
 give plan "$tmp/matmul.plan"
 "$TDLRUN" "$tmp/matmul.plan" --kernels interpreter --outputs "$tmp/y.npz" \
-	>"$tmp/out" || fail "cannot make an .npz"
+	--profile "$tmp/profile" --steps 3 >"$tmp/out" ||
+	fail "cannot make an .npz"
 give npz "$tmp/y.npz"
+give profile "$tmp/profile"
 finish

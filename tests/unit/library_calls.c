@@ -55,24 +55,24 @@ static const char *file(const library_world *w, char *to, const char *name)
 static bool set_operators(library_world *w)
 {
 	const char *folder = getenv("TDL_OPDEFS");
-	return tdl_context_set_operators(w->c, folder ? folder : "opdefs") ==
-	       TDL_OK;
+	return !tdl_context_set_operators(w->c, folder ? folder : "opdefs");
 }
-
 static bool add_folder(library_world *w)
 {
 	return tdl_context_add_folder(w->c, "nowhere") == TDL_OK;
 }
-
 static bool add_file(library_world *w)
 {
 	return tdl_context_add_file(w->c, "parts.tdl") == TDL_OK;
 }
-
+static bool add_profile(library_world *w)
+{
+	return tdl_context_add_profile(w->c, "no.profile") == TDL_OK;
+}
 static bool add_text(library_world *w)
 {
-	return tdl_context_add_text(w->c, "parts.tdl", operators,
-				    strlen(operators)) == TDL_OK;
+	size_t n = strlen(operators);
+	return !tdl_context_add_text(w->c, "parts.tdl", operators, n);
 }
 
 /* ---- operators ----------------------------------------------------------- */
@@ -517,6 +517,7 @@ const library_call library_calls[] = {
 	{ "tdl_run_get_state", run_get_state },
 	{ "tdl_run_set_state", run_set_state },
 	{ "tdl_context_add_file", add_file },
+	{ "tdl_context_add_profile", add_profile },
 };
 const int library_ncalls = sizeof(library_calls) / sizeof(*library_calls);
 

@@ -1,0 +1,244 @@
+#include "config.h"
+
+#include "runtime/run/profiling.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "plan/profile.h"
+#include "runtime/run/calibrate.h"
+
+enum { WARM = 2, MOST_SAMPLES = 1000 };
+
+/* An instruction on a worker: its seconds by step, then what they say. */
+typedef struct record {
+	VEC(double) seconds;
+	profile_time time;
+	int64_t nbytes;
+} record;
+
+struct profiling {
+	session *s;
+	executor *m;
+	profile *to;
+	int64_t steps, warm;
+	double before; /* of all steps so far */
+	record **records; /* by worker, by instruction of its unrolled plan */
+	record step;
+};
+
+/* ---- measuring --------------------------------------------------------- */
+
+profiling *profiling_new(session *s, executor *m)
+{
+	const char *path = s->o->profile;
+	int nworkers = pipeline_first(s->pipeline, s->pipeline->nstages);
+	diag_sink *sink = diag_sink_new(s->a);
+	profiling *x = ARENA_NEW(s->a, profiling);
+	*x = (profiling){ .s = s, .m = m, .to = profile_new(s->a) };
+	if (file_exists(path) && !profile_read(x->to, sink, path)) {
+		fail_of(&s->f, sink);
+		return NULL;
+	}
+	x->records = ARENA_ARRAY(s->a, record *, nworkers);
+	for (int w = 0; w < nworkers; w++)
+		x->records[w] = ARENA_ARRAY(s->a, record,
+					    executor_plan(m, w)->ninstrs);
+	executor_measure(m);
+	return x;
+}
+
+static void note(profiling *x, record *r, double seconds)
+{
+	if (r->seconds.n < MOST_SAMPLES)
+		vec_push(x->s->a, &r->seconds, seconds);
+}
+
+void profiling_note(profiling *x, int64_t n)
+{
+	double all = executor_seconds(x->m), step = all - x->before;
+	int first, end;
+	x->warm = n > WARM ? WARM : n - 1;
+	x->before = all;
+	if (x->steps++ < x->warm)
+		return;
+	note(x, &x->step, step);
+	executor_here(x->m, &first, &end);
+	for (int w = first; w < end; w++) {
+		const instr_seconds *t = executor_measured(x->m, w);
+		const plan *p = executor_plan(x->m, w);
+		for (int i = 0; i < p->ninstrs; i++)
+			note(x, &x->records[w][i], t[i].busy);
+	}
+}
+
+static int by_value(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+	return (a > b) - (a < b);
+}
+
+/* Clocks count nanoseconds. */
+static void conclude(record *r)
+{
+	const double least = 1e-9;
+	int n = r->seconds.n;
+	double *at = r->seconds.at;
+	r->time = (profile_time){ least, 0, 1 };
+	if (n == 0)
+		return;
+	qsort(at, (size_t)n, sizeof(*at), by_value);
+	double median = fmax((at[(n - 1) / 2] + at[n / 2]) / 2, least);
+	r->time = (profile_time){ median, fmax(at[n - 1 - n / 4] / median - 1,
+					       0), n };
+}
+
+/* Of all processes. */
+static void conclude_all(profiling *x)
+{
+	const plan_pipeline *p = x->s->pipeline;
+	int nworkers = pipeline_first(p, p->nstages), first, end;
+	executor_here(x->m, &first, &end);
+	conclude(&x->step);
+	executor_share(x->m, 0, &x->step.time,
+		       (int64_t)sizeof(x->step.time));
+	for (int w = 0; w < nworkers; w++) {
+		int n = executor_plan(x->m, w)->ninstrs;
+		profile_time *all = ARENA_ARRAY(x->s->a, profile_time, n);
+		for (int i = 0; i < n && w >= first && w < end; i++) {
+			conclude(&x->records[w][i]);
+			all[i] = x->records[w][i].time;
+		}
+		executor_share(x->m, w, all, n * (int64_t)sizeof(*all));
+		for (int i = 0; i < n; i++)
+			x->records[w][i].time = all[i];
+	}
+}
+
+/* ---- rows -------------------------------------------------------------- */
+
+static int workers_of(const profiling *x)
+{
+	const plan_pipeline *p = x->s->pipeline;
+	return pipeline_first(p, p->nstages);
+}
+
+static void add_kernel(profiling *x, const plan *p, const plan_instr *in,
+		       int local, record *r)
+{
+	const kernel *k = p->kernels[p->nodes[in->node].kernel].kernel;
+	const calibrated c = calibrated_of(p, in, local);
+	box part = plan_space(p, in, local);
+	profile_kernel row = {
+		.structure = c.form.structure, .name = k->name,
+		.class = c.form.class, .type = c.form.type,
+		.devices = workers_of(x), .nextents = k->nvars,
+		.load = c.load, .work = c.work, .time = r->time,
+	};
+	for (int v = 0; v < k->nvars; v++)
+		row.extents[v] = part.hi[v] - part.lo[v];
+	r->nbytes = (int64_t)c.work.bytes;
+	profile_add_kernel(x->to, &row);
+}
+
+/* The time of a transfer of a plan of one stage, whose workers begin it
+ * together; in others it has waits. */
+static void add_transfer(profiling *x, const plan *p, int i, int local,
+			 record *r)
+{
+	const plan_instr *in = &p->program[i];
+	const calibrated c = calibrated_of(p, in, local);
+	const profile_transfer row = {
+		.collective = in->collective,
+		.devices = mesh_workers(&p->mesh),
+		.received = (int64_t)c.received,
+		.written = (int64_t)c.written, .time = r->time,
+	};
+	r->nbytes = row.received;
+	if (x->s->pipeline->nstages == 1 && plan_phase_end(p, i) == i + 1)
+		profile_add_transfer(x->to, &row);
+}
+
+static void add_rows(profiling *x, int worker)
+{
+	int local;
+	const plan *p = executor_plan(x->m, worker);
+	pipeline_stage_of(x->s->pipeline, worker, &local);
+	for (int i = 0; i < p->ninstrs; i++) {
+		const plan_instr *in = &p->program[i];
+		record *r = &x->records[worker][i];
+		if (plan_moves(in))
+			add_transfer(x, p, i, local, r);
+		else if (in->op == PLAN_RUN && !plan_is_idle(p, in))
+			add_kernel(x, p, in, local, r);
+	}
+}
+
+/* ---- the run ----------------------------------------------------------- */
+
+/* Instruction i of the stage whose first worker is `first', on n workers. */
+static profile_instr instr_of(profiling *x, const plan *of, int i, int first,
+			      int n)
+{
+	const plan *p = executor_plan(x->m, first);
+	const plan_instr *in = &p->program[i];
+	int row = plan_unrolled_row(of, p, i);
+	bool in_body = row >= of->loop.begin && row < of->loop.end;
+	profile_instr y = {
+		.name = plan_instr_name(p, in), .kind = plan_instr_kind(in),
+		.instruction = row, .turn = in_body ? in->turn : -1,
+		.nworkers = n,
+		.workers = ARENA_ARRAY(x->s->a, profile_time, n),
+		.nbytes = ARENA_ARRAY(x->s->a, int64_t, n),
+	};
+	for (int w = 0; w < n; w++) {
+		y.workers[w] = x->records[first + w][i].time;
+		y.nbytes[w] = x->records[first + w][i].nbytes;
+	}
+	return y;
+}
+
+static profile_run run_of(profiling *x)
+{
+	const plan_pipeline *p = x->s->pipeline;
+	arena *a = x->s->a;
+	VEC(profile_instr) all = { 0 };
+	profile_run r = { .model = p->model, .plan = p->digest,
+			  .devices = workers_of(x), .warm = (int)x->warm,
+			  .step = x->step.time };
+	r.workers = ARENA_ARRAY(a, profile_worker, r.devices);
+	for (int s = 0; s < p->nstages; s++) {
+		int first = pipeline_first(p, s);
+		int n = pipeline_first(p, s + 1) - first;
+		for (int w = 0; w < n; w++)
+			r.workers[first + w] = (profile_worker){
+				s, executor_worker_used(x->m, first + w)
+			};
+		for (int i = 0; i < executor_plan(x->m, first)->ninstrs; i++)
+			vec_push(a, &all,
+				 instr_of(x, &p->stages[s], i, first, n));
+	}
+	r.ninstrs = all.n;
+	r.instrs = all.at;
+	return r;
+}
+
+bool profiling_write(profiling *x)
+{
+	session *s = x->s;
+	const char *path = s->o->profile;
+	conclude_all(x);
+	for (int w = 0; w < workers_of(x); w++)
+		add_rows(x, w);
+	const profile_run r = run_of(x);
+	profile_add_run(x->to, &r);
+	x->to->made = "tdlrun " PACKAGE_VERSION;
+	if (!s->leads)
+		return true;
+	const char *text = profile_text(s->a, x->to);
+	return file_write(path, text, strlen(text)) ||
+	       fail_with(&s->f, CLI_MACHINE, "%s: %s", path, strerror(errno));
+}
