@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	%D%/rows.py \
 	%D%/search.py \
 	%D%/strategies.py \
+	%D%/tiles.c \
 	%D%/tofu.py \
 	%D%/training.py
 
@@ -90,6 +91,16 @@ bench-cpu: tdlc$(EXEEXT) python/stamp
 	TDLC=./tdlc PYTHONPATH=python $(PYTHON) $(srcdir)/%D%/cpu.py \
 		$(CPU_FLAGS)
 .PHONY: bench-cpu
+
+# Compiled as tdlrun compiles kernels.  TILES_FLAGS=SECONDS
+bench-tiles:
+	$(MKDIR_P) %D%
+	$(CC) -std=gnu11 -O3 -march=native -fwrapv -ffp-contract=off \
+		-fno-math-errno -fno-trapping-math -I$(srcdir)/include \
+		$(srcdir)/%D%/tiles.c -o %D%/tiles$(EXEEXT) -lm
+	%D%/tiles$(EXEEXT) $(TILES_FLAGS)
+.PHONY: bench-tiles
+CLEANFILES += %D%/tiles$(EXEEXT)
 
 # TOFU_FLAGS='figure11'
 bench-tofu: tdlc$(EXEEXT)

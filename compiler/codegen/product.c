@@ -263,8 +263,6 @@ static void emit_store(emitter *g)
 	SAY("%s", "");
 }
 
-/* ---- the product ------------------------------------------------------- */
-
 static const char *print_count(emitter *g, loop_set s)
 {
 	const char *n = "1";
@@ -276,6 +274,79 @@ static const char *print_count(emitter *g, loop_set s)
 	}
 	return n;
 }
+
+/* ---- factors that lie in rows ------------------------------------------ */
+
+/* Whether e is an element of a tensor of the product's type, at an index that
+ * needs no check, and that moves by one with the last loop of s, or with that
+ * of the depth. */
+static bool lies_in_rows(const emitter *g, const kexpr *e, loop_set s)
+{
+	const nest *n = &g->p.nest;
+	int across = set_last(s), depth = set_last(g->s.depth);
+	if (e->kind != KX_READ || across < 0 || depth < 0 ||
+	    g->k->inputs[e->input].type != product_type(g->k))
+		return false;
+	for (int d = 0; d < kx_ndim(e); d++)
+		if (!linear_of(n, e->args[d]).affine ||
+		    needs_check(&g->p, e, d))
+			return false;
+	for (loop_set all = s | g->s.depth; all; all &= all - 1)
+		if (n->loops[set_first(all)].part != LOOP_WHOLE)
+			return false;
+	return step_of(n, e, across) == 1 || step_of(n, e, depth) == 1;
+}
+
+/* All loops of s but the last one have one value; NULL where there is none. */
+static const char *print_is_row(emitter *g, loop_set s, const char *before)
+{
+	for (s = set_without(s, set_last(s)); s; s &= s - 1) {
+		const char *x = loop_name(g, set_first(s));
+		before = arena_printf(g->p.a, "%s%s%s_hi - %s_lo == 1",
+				      before ? before : "",
+				      before ? " && " : "", x, x);
+	}
+	return before;
+}
+
+/* The distance of elements that are one apart in loop l. */
+static const char *print_distance(emitter *g, const kexpr *e, int l)
+{
+	int64_t coef[MAX_NDIM];
+	for (int d = 0; d < kx_ndim(e); d++)
+		coef[d] = linear_of(&g->p.nest, e->args[d]).coef[l];
+	return print_step(g, g->p.input[e->input], coef, kx_ndim(e));
+}
+
+/* Where a factor lies, if that is known at run time, when loops have become
+ * one, to be in rows of equal distances. */
+static void emit_place(emitter *g, const char *name, const kexpr *e, loop_set s)
+{
+	loop_set all = s | g->s.depth;
+	const char *when;
+	if (!lies_in_rows(g, e, s))
+		return;
+	text_block(&g->t);
+	emit_inputs(g, e);
+	emit_constants(g, e);
+	emit_bounds_of(g, all);
+	emit_merge(g, g->s.depth, e, false);
+	emit_merge(g, s, e, false);
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (all & loop_bit(l))
+			SAY("const int64_t %s = %s_lo;", loop_name(g, l),
+			    loop_name(g, l));
+	when = print_is_row(g, g->s.depth, print_is_row(g, s, NULL));
+	OPEN("if (%s)", when ? when : "true");
+	SAY("product.%s.at = &%s;", name, print_expr(&g->p, e));
+	SAY("product.%s.depth = %s;", name,
+	    print_distance(g, e, set_last(g->s.depth)));
+	SAY("product.%s.step = %s;", name, print_distance(g, e, set_last(s)));
+	CLOSE();
+	CLOSE();
+}
+
+/* ---- the product ------------------------------------------------------- */
 
 static void emit_call(emitter *g)
 {
@@ -291,6 +362,8 @@ static void emit_call(emitter *g)
 		SAY("product.depth = %s ? %s : 0;", some, depth);
 	else
 		SAY("product.depth = %s;", depth);
+	emit_place(g, "left", g->s.left, g->s.rows);
+	emit_place(g, "right", g->s.right, g->s.cols);
 	SAY("tdl_product_%s(&product);", type_suffix(product_type(g->k)));
 }
 
@@ -302,9 +375,9 @@ void emit_product(emitter *g)
 		  arena_printf(g->p.a, "TDL_COLS(%s)", type));
 	emit_store(g);
 	emit_begin(g);
-	SAY("tdl_product product = { .args = args, .pack_rows = "
-	    "TDL_PART(pack_rows),");
-	SAY("\t\t\t.pack_cols = TDL_PART(pack_cols),");
+	SAY("tdl_product product = { .args = args, .left = { .pack = "
+	    "TDL_PART(pack_rows) },");
+	SAY("\t\t\t.right = { .pack = TDL_PART(pack_cols) },");
 	SAY("\t\t\t.store = TDL_PART(store) };");
 	for (int l = 0; l < g->p.nest.n; l++)
 		if (g->p.nest.loops[l].part != LOOP_REMAINDER)
