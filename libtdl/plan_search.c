@@ -242,7 +242,8 @@ cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 		return plan_devices_search(d, how, r, made);
 	*made = o->any_turns ? plan_any_turns(d, &best, o, lower, r)
 			     : plan_search_once(how, lower, r);
-	if (!*made)
+	*made = *made && plan_stages_beside(d, how, o, r);
+	if (!*made || r->pipeline)
 		return CLI_OK;
 	if (r->search->error) {
 		cli_failed(&d->program, "%s: %s", how->algorithm,

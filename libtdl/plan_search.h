@@ -25,6 +25,7 @@ typedef struct plan_options {
 	batch_dim *batch; /* these as they were read */
 	const char *bucket; /* NULL, a size or "auto" */
 	const char *stages; /* NULL: one; a number or "auto" */
+	bool no_stages;	    /* auto looks for none: "none" was given */
 	const char *replicas; /* the same */
 	const char *pipeline_schedule, *inside; /* NULL: the default */
 	const char *named; /* the algorithm that is given; NULL */
@@ -37,7 +38,8 @@ typedef struct plan_options {
 #define PLAN_OPTIONS_STAGES(o)                                               \
 	{ CLI_TEXT, 0, "stages", "P",                                        \
 	  "divide the layers into P stages of a pipeline, each on devices "  \
-	  "of its own; auto: the best P; needs --micro-batches",             \
+	  "of its own; auto: the best P; none: --algorithm auto takes no "    \
+	  "stages; needs --micro-batches",                                   \
 	  &(o)->stages },                                                    \
 	{ CLI_TEXT, 0, "replicas", "D",                                      \
 	  "let D parts of a stage's devices have a part of the samples "     \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "compiler/portfolio/pipeline_judge.h"
 #include "compiler/portfolio/pipeline_plan.h"
 #include "compiler/portfolio/stage_pins.h"
@@ -102,8 +103,18 @@ static bool suits_pins(job *d, const plan_options *o)
 	return false;
 }
 
+/* Whether auto is not to look for stages; they are not asked for then. */
+static bool read_none(plan_options *o)
+{
+	o->no_stages = o->stages && !strcmp(o->stages, "none");
+	if (o->no_stages)
+		o->stages = NULL;
+	return o->no_stages;
+}
+
 bool plan_stages_agree(job *d, plan_options *o)
 {
+	bool none = read_none(o);
 	const char *alone = without_stages(o);
 	const char *beside = beside_stages(d->arena, o);
 	const char *name = job_option(d, "stages");
@@ -111,8 +122,8 @@ bool plan_stages_agree(job *d, plan_options *o)
 		return true;
 	o->aims.inside = o->inside;
 	if (!o->stages)
-		cli_usage(&d->program, "%s goes with %s", job_option(d, alone),
-			  name);
+		cli_usage(&d->program, "%s goes with %s%s",
+			  job_option(d, alone), name, none ? ", not none" : "");
 	else if (!o->micro_batches)
 		cli_usage(&d->program, "%s needs %s", name,
 			  job_option(d, "micro-batches"));
@@ -142,6 +153,7 @@ typedef struct stages_search {
 	job *job;
 	const plan_request *how;
 	const plan_options *options;
+	pipeline_aims aims;
 	const graph *best; /* the graph in the best number of turns */
 } stages_search;
 
@@ -196,16 +208,17 @@ static bool try_turns(stages_search *x, const graph *g, int turns,
 		      pipeline_result *best, plan_result *to)
 {
 	turns_options t = plan_turns_options(x->options, turns);
-	pipeline_aims aims = x->options->aims;
+	pipeline_aims aims = x->aims;
 	pipeline_result r;
 	job *d = x->job;
 	int before = diag_errors(d->sink);
 	const graph *one = graph_in_turns(d->arena, g, &t, d->sink);
-	if (!one && turns > 1) {
+	if (!one && (turns > 1 || aims.several)) {
 		diag_forgive(d->sink, before);
 		return true;
 	}
-	if (best->plan && pipeline_is_within(x->how, best))
+	if (best->plan && pipeline_is_within(x->how, best) &&
+	    (aims.beat <= 0 || best->seconds < aims.beat))
 		aims.beat = best->seconds;
 	if (!one || !try_stages(x, one, &aims, &r))
 		return false;
@@ -318,7 +331,8 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 			      const plan_options *o, plan_result *r,
 			      bool *made)
 {
-	stages_search x = { .job = d, .how = how, .options = o };
+	stages_search x = { .job = d, .how = how, .options = o,
+			    .aims = o->aims };
 	pipeline_result *best = ARENA_NEW(d->arena, pipeline_result);
 	const graph *g = how->graph;
 	*r = (plan_result){ .machine = how->topology->name,
@@ -331,7 +345,7 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 	} else {
 		x.best = g;
 		r->batch = g->turns->batch;
-		*made = try_stages(&x, g, &o->aims, best);
+		*made = try_stages(&x, g, &x.aims, best);
 	}
 	if (!*made)
 		return CLI_OK;
@@ -344,4 +358,112 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 	r->graph = x.best->whole ? x.best->whole : x.best;
 	r->seconds = best->seconds;
 	return CLI_OK;
+}
+
+/* ---- beside plans without stages --------------------------------------- */
+
+/* Whether what is asked for goes with stages: auto, by time, and nothing that
+ * is for a plan of one stage. */
+static bool may_have_stages(const plan_request *how, const plan_options *o)
+{
+	return o->micro_batches && !o->no_stages && how->k > 1 &&
+	       !strcmp(how->algorithm, PLAN_AUTO) &&
+	       how->objective == OBJECTIVE_TIME && !o->bucket &&
+	       !o->warn_replicate && !pins_are_given(&how->pins);
+}
+
+/* Whether there is a plan without stages for which devices have memory. */
+static bool has_room(const plan_request *how, const plan_result *r)
+{
+	int64_t most = how->memory > 0 ? how->memory : how->topology->memory;
+	return !r->search->error &&
+	       (most == 0 || r->plan->arena_bytes <= most);
+}
+
+/* The figures that were tried, of each number of micro-batches the better. */
+static void join_tried(arena *a, const plan_result *with, plan_result *to)
+{
+	int64_t most = to->machine_memory > 0 ? to->machine_memory : INT64_MAX;
+	for (int i = 0; i < with->tried.n; i++) {
+		const plan_try *x = &with->tried.at[i];
+		int j = 0;
+		while (j < to->tried.n && to->tried.at[j].turns != x->turns)
+			j++;
+		if (j == to->tried.n)
+			vec_push(a, &to->tried, *x);
+		else if (x->seconds < to->tried.at[j].seconds &&
+			 x->memory <= most)
+			to->tried.at[j] = *x;
+	}
+	if (to->tried.n > 0)
+		qsort(to->tried.at, (size_t)to->tried.n, sizeof(plan_try),
+		      by_turns);
+}
+
+/* Takes the place of a plan without stages. */
+static void take_place(const stages_search *x, const pipeline_result *best,
+		       const plan_result *tried, plan_result *r)
+{
+	arena *a = x->job->arena;
+	const graph *g = x->best;
+	const char *note = r->search->error ? r->search->error :
+		arena_printf(a, "found by 'stages'; without these the best "
+			     "takes %s, and %s of a device",
+			     units_seconds(r->seconds).text,
+			     plan_bytes_text(a, r->plan->arena_bytes));
+	plan_result all = { .graph = g->whole ? g->whole : g,
+			    .machine = r->machine,
+			    .topology = x->how->topology,
+			    .machine_memory = x->how->topology->memory,
+			    .objective = "time",
+			    .pipeline = best,
+			    .seconds = best->seconds,
+			    .note = note,
+			    .batch = g->turns->batch,
+			    .tried = r->tried };
+	join_tried(a, tried, &all);
+	*r = all;
+}
+
+/* A micro-batch's graph for so many of them as are asked for; NULL: there is
+ * none. */
+static const graph *asked_turns(const stages_search *x)
+{
+	const plan_options *o = x->options;
+	turns_options t = plan_turns_options(o, (int)o->turns);
+	int before = diag_errors(x->job->sink);
+	if (x->how->graph->turns)
+		return x->how->graph;
+	const graph *g = graph_in_turns(x->job->arena, x->how->graph, &t,
+					x->job->sink);
+	if (!g)
+		diag_forgive(x->job->sink, before);
+	return g;
+}
+
+bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
+			plan_result *r)
+{
+	stages_search x = { .job = d, .how = how, .options = o,
+			    .aims = { .several = true, .any_schedule = true,
+				      .kind = SCHEDULE_1F1B, .chunks = 1 } };
+	pipeline_result *best = ARENA_NEW(d->arena, pipeline_result);
+	plan_result tried = { 0 };
+	bool room = has_room(how, r);
+	if (!may_have_stages(how, o))
+		return true;
+	if (room)
+		x.aims.beat = r->seconds;
+	if (o->any_turns) {
+		if (!try_all_turns(&x, how->graph, best, &tried))
+			return false;
+	} else if ((o->turns > 1 || !room) && (x.best = asked_turns(&x)) &&
+		   !try_stages(&x, x.best, &x.aims, best)) {
+		return false;
+	}
+	if (best->plan && best->plan->nstages > 1 &&
+	    pipeline_is_within(how, best) &&
+	    (!room || best->seconds < r->seconds))
+		take_place(&x, best, &tried, r);
+	return true;
 }

@@ -15,6 +15,13 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 			      const plan_options *o, plan_result *r,
 			      bool *made);
 
+/* Beside what auto has found without stages, where micro-batches are asked for
+ * and plans compared by time: a plan of several stages that is faster, or that
+ * has memory where *r has not, takes its place.  False when errors were
+ * added. */
+bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
+			plan_result *r);
+
 json_t *plan_stages_json(const plan_result *r);
 void plan_stages_text(FILE *to, arena *a, const plan_result *r);
 

@@ -76,6 +76,8 @@ json_t *plan_stages_json(const plan_result *r)
 	json_object_set_new(j, "micro_batches_tried", plan_tried_json(r));
 	json_object_set_new(j, "division_sampled",
 			    json_boolean(r->pipeline->sampled));
+	json_object_set_new(j, "note", r->note ? json_string(r->note)
+					       : json_null());
 	plan_speed_json(j, r);
 	return j;
 }
@@ -123,6 +125,8 @@ static void print_figures(FILE *to, arena *a, const plan_result *r)
 		print_item(to, "of it", plan_speed_share_text(a, r));
 	if (*plan_speed_text(a, r))
 		print_item(to, "speed", plan_speed_text(a, r));
+	if (r->note)
+		print_item(to, "note", r->note);
 }
 
 static void print_stages(FILE *to, arena *a, const pipeline_result *r)

@@ -108,28 +108,46 @@ static void print_bars(FILE *to, arena *a, const planner_table *t)
 	table_print(&b.table, to, 0);
 }
 
-/* The fastest plan beside its program on one device. */
-static void print_fastest(FILE *to, arena *a, const planner_table *t)
+/* The fastest of all, pipelines too; *name: who has found it. */
+static const plan_result *fastest_of(const planner_table *t, const char **name)
 {
 	const plan_result *best = NULL;
 	for (int i = 0; i < t->plans.n; i++) {
 		const plan_result *r = &t->plans.at[i];
-		if (!r->search->error && (!best || r->seconds < best->seconds))
-			best = r;
+		if (r->search->error || (best && r->seconds >= best->seconds))
+			continue;
+		best = r;
+		*name = r->search->algorithm;
 	}
-	const char *text = best ? plan_speed_text(a, best) : "";
+	for (int i = 0; i < t->pipelines.n; i++) {
+		const planner_pipeline *x = &t->pipelines.at[i];
+		if (!x->found.pipeline->plan ||
+		    (best && x->found.seconds >= best->seconds))
+			continue;
+		best = &x->found;
+		*name = x->name;
+	}
+	return best;
+}
+
+/* The fastest plan, beside its program on one device where it has one. */
+static void print_fastest(FILE *to, arena *a, const planner_table *t)
+{
+	const char *name;
+	const plan_result *best = fastest_of(t, &name);
+	const char *speed = best ? plan_speed_text(a, best) : "";
 	if (best && best->topology->profiled)
-		text = arena_printf(a, "%s%s%s", text, *text ? "; " : "",
-				    plan_speed_share_text(a, best));
-	if (*text)
-		fprintf(to, "\n");
-	if (*text)
-		text_wrap(to, arena_printf(
-			a, "Fastest: %s, %s, where one device alone takes %s: "
-			"%s.", best->search->algorithm,
-			units_seconds(best->seconds).text,
-			units_seconds(best->one_device_seconds).text, text),
-			0, 0);
+		speed = arena_printf(a, "%s%s%s", speed, *speed ? "; " : "",
+				     plan_speed_share_text(a, best));
+	if (!*speed)
+		return;
+	const char *alone = best->pipeline ? "" : arena_printf(
+		a, ", where one device alone takes %s",
+		units_seconds(best->one_device_seconds).text);
+	fprintf(to, "\n");
+	text_wrap(to, arena_printf(a, "Fastest: %s, %s%s: %s.", name,
+				   units_seconds(best->seconds).text, alone,
+				   speed), 0, 0);
 }
 
 void planner_table_text(FILE *to, arena *a, const planner_table *t)

@@ -16,6 +16,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/tensor_parallel.c %D%/tensor_parallel.h \
 	%D%/pipeline_program.c %D%/pipeline_program.h \
 	%D%/pipeline_reasons.c %D%/pipeline_reasons.h \
+	%D%/pipeline_refusals.c %D%/pipeline_refusals.h \
 	%D%/pipeline_refine.c %D%/pipeline_refine.h \
 	%D%/pipeline_search.c %D%/pipeline_search.h \
 	%D%/pipeline_sums.c %D%/pipeline_sums.h \

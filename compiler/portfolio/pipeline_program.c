@@ -261,25 +261,51 @@ static void search_times(arena *a, program *x, pipeline_split *best)
 	search_range(a, x, first, x->ntimes - 1, least, best);
 }
 
-static void solve(arena *a, const pipeline_problem *p, int nstages, int most,
-		  pipeline_split *best)
+/* The tables of a problem, for so many stages at most; nstages: of program. */
+static program program_new(const pipeline_problem *p, int nstages, int most)
 {
 	program x = { .tmp = arena_new(), .p = p, .nstages = nstages,
 		      .most = most };
 	find_ranges(&x);
 	fill_costs(&x);
-	find_times(&x);
 	x.sum = ARENA_ARRAY(x.tmp, double,
 			    (size_t)most * (size_t)(p->nlayers + 1) *
 				    (size_t)(p->ngroups + 1));
+	return x;
+}
+
+static void solve(arena *a, const pipeline_problem *p, int nstages, int most,
+		  pipeline_split *best)
+{
+	program x = program_new(p, nstages, most);
+	find_times(&x);
 	search_times(a, &x, best);
 	arena_free(x.tmp);
+}
+
+static int most_stages(const pipeline_problem *p)
+{
+	return least_of(p->most_stages, least_of(p->nlayers, p->ngroups));
+}
+
+bool pipeline_program_possible(const pipeline_problem *p)
+{
+	int most = most_stages(p);
+	bool found = false;
+	if (p->least_stages > most)
+		return false;
+	program x = program_new(p, 0, most);
+	fill_sums(&x, INFINITY);
+	for (int s = p->least_stages; s <= most; s++)
+		found |= *sum_at(&x, s - 1, 0, 0) < INFINITY;
+	arena_free(x.tmp);
+	return found;
 }
 
 bool pipeline_program_solve(arena *a, const pipeline_problem *p,
 			    pipeline_split *best)
 {
-	int most = least_of(p->most_stages, least_of(p->nlayers, p->ngroups));
+	int most = most_stages(p);
 	*best = (pipeline_split){ .seconds = INFINITY, .proven = true };
 	if (p->least_stages > most)
 		return false;

@@ -34,6 +34,10 @@ typedef struct pipeline_split {
 	bool proven; /* no other takes less, by these seconds */
 } pipeline_split;
 
+/* Whether there is any split, of zero bubble with micro-batches in flight as of
+ * stages that are counted from the last. */
+bool pipeline_program_possible(const pipeline_problem *p);
+
 /* The best split, in a; false where there is none. */
 bool pipeline_program_solve(arena *a, const pipeline_problem *p,
 			    pipeline_split *best);

@@ -9,6 +9,7 @@
 #include "compiler/portfolio/pipeline_judge.h"
 #include "compiler/portfolio/pipeline_program.h"
 #include "compiler/portfolio/pipeline_refine.h"
+#include "compiler/portfolio/pipeline_refusals.h"
 #include "compiler/portfolio/pipeline_sums.h"
 
 enum {
@@ -24,22 +25,16 @@ enum {
  * found to fit. */
 #define MOST_SHARE 1.4
 
+/* Stages with any numbers of devices are looked for where those with equally
+ * many take less than so many times what is to be beaten. */
+#define NEAR 1.1
+
 /* A cut that was planned, and its step over what its layers' seconds make; 0:
  * that is not known. */
 typedef struct planned_cut {
 	pipeline_cut cut;
 	double slowness;
 } planned_cut;
-
-/* All that was tried and is no plan. */
-typedef struct refusals {
-	int ways;    /* that do not divide the layers, */
-	int meshes;  /* stages that lie across a level that they do not fill, */
-	int batches; /* or have more replicas than a micro-batch has samples, */
-	int full;    /* divisions that need more memory than there is, */
-	int plans;   /* and that could not be planned */
-	const char *way, *plan; /* the last reasons of these */
-} refusals;
 
 typedef struct searcher {
 	const plan_request *how;
@@ -49,8 +44,10 @@ typedef struct searcher {
 	pipeline_sums sums;
 	VEC(int) measured; /* numbers of devices whose ways are there */
 	double share;	   /* of a device's limit that may be used */
+	double alone; /* seconds of a micro-batch on one device, both passes; 0:
+			 not known */
 	VEC(planned_cut) planned;
-	refusals refused;
+	pipeline_refusals refused;
 	/* Of the problem that is solved: */
 	const int *first_device; /* by group */
 	bool failed;
@@ -119,6 +116,35 @@ static void add_ways(searcher *x, int devices)
 	}
 }
 
+/* ---- a bound ----------------------------------------------------------- */
+
+/* Finds the seconds of a micro-batch on one device, which moves nothing. */
+static void find_alone(searcher *x)
+{
+	const stage_place all = { 0, x->layers->n, 0, 1, 1 };
+	double seconds;
+	add_ways(x, 1);
+	if (!x->failed && pipeline_sums_best(&x->sums, &all, INFINITY,
+					     &seconds))
+		x->alone = seconds;
+}
+
+/* Whether so many stages, of equally many devices, may take less than what is
+ * to be beaten.  k devices that share the work of one, and move nothing, take a
+ * k-th of its time, for each micro-batch and, by schedules that have whole
+ * passes of whole stages, once more for each other stage that waits for the
+ * first and for the last. */
+static bool may_win(const searcher *x, int nstages)
+{
+	const pipeline_aims *aims = x->aims;
+	int n = x->layers->g->turns->turns;
+	bool whole = aims->any_schedule ||
+		     (aims->kind != SCHEDULE_ZB && aims->chunks == 1);
+	return aims->beat <= 0 ||
+	       (whole ? n + nstages - 1 : n) * x->alone / x->how->k <
+		       aims->beat;
+}
+
 /* ---- splits ------------------------------------------------------------ */
 
 static double stage_seconds(void *of, int i, int j, int a, int b,
@@ -179,6 +205,25 @@ static double *seconds_between(const searcher *x)
 	return to;
 }
 
+/* The fewest stages of any number. */
+static int fewest(const searcher *x)
+{
+	return x->aims->nstages ? x->aims->nstages : x->aims->several ? 2 : 1;
+}
+
+/* Counts a division that was not found: where there is one with any memory, it
+ * is refused for memory. */
+static void count_refusal(searcher *x, const pipeline_problem *p)
+{
+	double share = x->share;
+	x->share = INFINITY;
+	if (!pipeline_program_possible(p))
+		x->refused.wayless++;
+	else if (!isinf(share))
+		x->refused.full++;
+	x->share = share;
+}
+
 /* Splits over groups of devices, each of group[i + 1] - group[i]. */
 static void split_groups(searcher *x, const int *group, int ngroups,
 			 bool single, pipeline_schedule kind, candidates *all)
@@ -190,7 +235,7 @@ static void split_groups(searcher *x, const int *group, int ngroups,
 		.nlayers = x->layers->n,
 		.ngroups = ngroups,
 		.single = single,
-		.least_stages = single ? ngroups : n ? n : 1,
+		.least_stages = single ? ngroups : fewest(x),
 		.most_stages = single ? ngroups : n ? n : ngroups,
 		.micro_batches = x->layers->g->turns->turns,
 		.kind = kind,
@@ -201,8 +246,8 @@ static void split_groups(searcher *x, const int *group, int ngroups,
 	x->first_device = group;
 	if (pipeline_program_solve(tmp, &p, &best))
 		take_split(x, &best, kind, all);
-	else if (!isinf(x->share))
-		x->refused.full++;
+	else if (x->aims->beat <= 0)
+		count_refusal(x, &p);
 	arena_free(tmp);
 }
 
@@ -225,13 +270,26 @@ static void split_evenly(searcher *x, int nstages, pipeline_schedule kind,
 	split_groups(x, first, nstages, true, kind, all);
 }
 
+/* Whether of stages with equally many devices some are nearly as fast as what
+ * is to be beaten. */
+static bool is_near(const searcher *x, const candidates *all)
+{
+	if (x->aims->beat <= 0 || x->alone <= 0)
+		return true;
+	for (int i = 0; i < all->n; i++)
+		if (all->at[i].seconds < NEAR * x->aims->beat)
+			return true;
+	return false;
+}
+
 /* Stages of any numbers of devices, of few. */
 static void split_unevenly(searcher *x, pipeline_schedule kind,
 			   candidates *all)
 {
 	int k = x->how->k;
 	int *first = ARENA_ARRAY(x->tmp, int, k + 1);
-	if (k > MOST_UNEVEN || x->layers->n > MOST_LAYERS)
+	if (k > MOST_UNEVEN || x->layers->n > MOST_LAYERS || !may_win(x, 1) ||
+	    !is_near(x, all))
 		return;
 	for (int i = 1; i <= k; i++) {
 		first[i] = i;
@@ -245,8 +303,8 @@ static void find_splits(searcher *x, pipeline_schedule kind, candidates *all)
 {
 	int n = x->aims->nstages, k = x->how->k;
 	int most = k < x->layers->n ? k : x->layers->n;
-	for (int s = n ? n : 1; s <= (n ? n : most) && !x->failed; s++)
-		if (s <= most && (n || k % s == 0))
+	for (int s = fewest(x); s <= (n ? n : most) && !x->failed; s++)
+		if (s <= most && (n || k % s == 0) && may_win(x, s))
 			split_evenly(x, s, kind, all);
 	if (!x->failed && (x->how->topology->nkinds > 0 || k <= 8 || n))
 		split_unevenly(x, kind, all);
@@ -466,68 +524,6 @@ static void search(searcher *x, pipeline_result *best)
 	try_schedules(x, best);
 }
 
-/* ---- where there is none ----------------------------------------------- */
-
-static void add_reason(arena *a, const char **to, int n, const char *what,
-		       const char *last)
-{
-	if (n > 0)
-		*to = arena_printf(a, "%s%s %d %s%s%s%s", *to,
-				   **to ? "," : "; refused were", n, what,
-				   last ? " (" : "", last ? last : "",
-				   last ? ")" : "");
-}
-
-/* Of all that was tried, for what reason it is no plan. */
-static const char *reasons(const searcher *x)
-{
-	const refusals *r = &x->refused;
-	const graph_turns *t = x->layers->g->turns;
-	arena *a = x->how->arena;
-	const char *all = "";
-	add_reason(a, &all, r->full, "for memory", NULL);
-	add_reason(a, &all, r->batches, "for the batch",
-		   arena_printf(a, "a micro-batch has %lld samples",
-				(long long)(t->batch / t->turns)));
-	add_reason(a, &all, r->meshes, "for the machine",
-		   "a stage would lie across a level that it does not fill");
-	add_reason(a, &all, r->ways, "by planners of layouts", r->way);
-	add_reason(a, &all, r->plans, "when planned", r->plan);
-	return all;
-}
-
-/* Why no search is needed to say that there is no division; NULL. */
-static const char *impossible(const searcher *x)
-{
-	const pipeline_aims *aims = x->aims;
-	int n = aims->nstages, k = x->how->k, layers = x->layers->n;
-	int d = aims->replicas;
-	arena *a = x->how->arena;
-	if (n > k)
-		return arena_printf(a, "%d device%s cannot make %d stages", k,
-				    k == 1 ? "" : "s", n);
-	if (n * aims->chunks > layers)
-		return arena_printf(a, "%d layer%s cannot make %d %s", layers,
-				    layers == 1 ? "" : "s", n * aims->chunks,
-				    aims->chunks > 1 ? "chunks" : "stages");
-	if (d && (k % d || (int64_t)n * d > k))
-		return arena_printf(a, "%d device%s cannot make %s of %d "
-				    "replicas each", k, k == 1 ? "" : "s",
-				    n ? arena_printf(a, "%d stage%s", n,
-						     n == 1 ? "" : "s")
-				      : "stages", d);
-	return NULL;
-}
-
-static const char *refused(const searcher *x)
-{
-	int k = x->how->k, layers = x->layers->n;
-	arena *a = x->how->arena;
-	return arena_printf(a, "no division of %d layers among %d devices of "
-			    "'%s' was found%s", layers, k,
-			    x->how->topology->name, reasons(x));
-}
-
 bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 		     pipeline_result *best)
 {
@@ -537,7 +533,7 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 	named.algorithm = aims->inside ? aims->inside : PLAN_AUTO;
 	*best = (pipeline_result){ 0 };
 	x.layers = pipeline_layers_new(how->arena, how->graph, how->topology);
-	best->refused = impossible(&x);
+	best->refused = pipeline_impossible(&named, aims, x.layers);
 	if (!best->refused) {
 		x.sums = (pipeline_sums){
 			.a = x.tmp,
@@ -547,6 +543,8 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 				? pipeline_layers_given(x.tmp, x.layers)
 				: NULL,
 		};
+		if (aims->beat > 0 && how->topology->nkinds == 0)
+			find_alone(&x);
 		if (!aims->any_schedule && aims->chunks > 1)
 			search_chunks(&x, best);
 		else
@@ -555,7 +553,8 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 			x.failed = !pipeline_refine(&named, x.layers, best);
 	}
 	if (!best->plan && !best->refused)
-		best->refused = refused(&x);
+		best->refused = pipeline_refusals_text(&named, &x.refused,
+						       x.layers);
 	arena_free(x.tmp);
 	return !x.failed;
 }

@@ -11,6 +11,7 @@
 
 typedef struct pipeline_aims {
 	int nstages, replicas; /* 0: any */
+	bool several;	       /* of any number of stages two at least */
 	bool any_schedule;
 	pipeline_schedule kind; /* else this, .. */
 	int chunks;		/* .. with as many in each stage */

@@ -101,6 +101,7 @@ typedef struct plan_result {
 	/* Of a plan of several stages, which has no `plan' and no `search' of
 	 * all of it, and of a refusal of one; NULL. */
 	const struct pipeline_result *pipeline;
+	const char *note; /* of that; NULL */
 	int64_t batch; /* samples, where micro-batches were tried; else 0 */
 	VEC(plan_try) tried;
 } plan_result;

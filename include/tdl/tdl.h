@@ -304,9 +304,12 @@ TDL_API char *tdl_model_coverage(tdl_context *c, const char *path,
  * the batch of a step is divided into so many parts, run one after the other),
  * micro-batch-statistics, batch-dim (NAME=D: dimension D of input NAME is the
  * batch; may be repeated), bucket-bytes (a size, or auto), time-limit,
- * topology, memory, pin, pins, fail-on-opaque, warn-replicate, no-fuse.  The
- * model may be freed.  Kernels get their sources, and weights are read, when
- * something asks for all that a file of the plan has. */
+ * topology, memory, pin, pins, fail-on-opaque, warn-replicate, no-fuse; of
+ * stages of a pipeline stages, replicas, schedule, inside.  With algorithm auto
+ * and micro-batches the plan may have several stages without being asked for
+ * them, unless stages is none.  The model may be freed.  Kernels get their
+ * sources, and weights are read, when something asks for all that a file of the
+ * plan has. */
 TDL_API tdl_plan *tdl_plan_search(tdl_model *m, const tdl_option *options);
 
 /* Plans of all planners, or of some, side by side.  Options: devices (needed),

@@ -15,7 +15,7 @@ plan -k 4 --stages auto --replicas 3 --micro-batches 1
 plan -k 6 --stages 2 --replicas 2 --micro-batches 1 | sed -n '/stage /,$p'
 # Options.
 plan -k 2 --stages 2
-plan -k 2 --stages none --micro-batches 1
+plan -k 2 --stages few --micro-batches 1
 plan -k 2 --stages 0 --micro-batches 1
 plan -k 2 --stages 1 --micro-batches 2 --schedule zb | sed -n "/micro/,/stages/p"
 plan -k 2 --stages 2 --micro-batches 2 --schedule interleaved:2 | sed -n "/micro/,/stages/p"
