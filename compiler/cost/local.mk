@@ -6,6 +6,7 @@ noinst_LIBRARIES += %D%/libcost.a
 	%D%/candidates.c %D%/candidates.h \
 	%D%/formulate.c %D%/formulate.h \
 	%D%/instr_time.c %D%/instr_time.h \
+	%D%/instr_times.c %D%/instr_times.h \
 	%D%/joint_nests.c %D%/joint_nests.h \
 	%D%/joint_problem.c %D%/joint_problem.h \
 	%D%/joint_table.c %D%/joint_table.h \

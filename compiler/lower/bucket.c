@@ -456,7 +456,7 @@ plan *bucket_plan(arena *a, plan *p, layout_classes *f,
 static double take_latency(const maker *m, instr_times *x, int i,
 			   double *seconds)
 {
-	double latency = lower_latency(x, m->p, &m->from[i]);
+	double latency = instr_times_latency(x, m->p, &m->from[i]);
 	seconds[i] -= latency;
 	return latency;
 }
@@ -508,7 +508,7 @@ double bucket_might_save(instr_times *x, const plan *p,
 				    PLAN_MAX_TURNS);
 	maker m = maker_new(ARENA_COPY(tmp, q, 1), o, 1);
 	double *seconds = ARENA_ARRAY(tmp, double, q->ninstrs);
-	lower_each(x, q, seconds);
+	instr_times_each(x, q, seconds);
 	double before = least_run(&m, seconds);
 	choose_in_turns(&m);
 	for (int i = 1; i < m.members.n; i++)

@@ -4,8 +4,7 @@
 #ifndef TDL_COMPILER_LOWER_COST_H
 #define TDL_COMPILER_LOWER_COST_H
 
-#include "compiler/cost/topology.h"
-#include "plan/classes.h"
+#include "compiler/cost/instr_times.h"
 
 /* A run of a program, in seconds.  Each instruction takes as long as its
  * slowest worker, of at most 64 that instr_time() looks at. */
@@ -30,22 +29,10 @@ typedef struct lower_times {
 
 lower_times lower_time(const plan *p, const topology *t);
 
-/* The seconds of instructions on a machine, found once for those that do the
- * same in the programs of one assignment, whose forms are f.  In a. */
-typedef struct instr_times instr_times;
-instr_times *instr_times_new(arena *a, layout_classes *f, const topology *t);
-
 lower_times lower_time_with(instr_times *x, const plan *p);
 
 /* All of it but the run, which is 0: this does not depend on places. */
 lower_times lower_bounds(instr_times *x, const plan *p);
-
-/* The seconds of each instruction of a program without a loop; ninstrs. */
-void lower_each(instr_times *x, const plan *p, double *seconds);
-
-/* The seconds of a transfer that are latency: what it takes beyond the time of
- * its bytes. */
-double lower_latency(instr_times *x, const plan *p, const plan_instr *in);
 
 /* The run alone. */
 double lower_run(instr_times *x, const plan *p);

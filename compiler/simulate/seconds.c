@@ -2,11 +2,8 @@
 #include "config.h"
 
 #include "base/vec.h"
-#include "compiler/cost/instr_time.h"
+#include "compiler/cost/instr_times.h"
 #include "compiler/simulate/simulate.h"
-#include "plan/classes.h"
-
-enum { MOST_LOOKED_AT = 64 };
 
 /* ---- devices ----------------------------------------------------------- */
 
@@ -84,8 +81,7 @@ typedef struct shared {
 	mesh mesh;
 	topology machine;
 	double speed;
-	layout_classes *classes;
-	VEC(double) known; /* by plan_instr_class(); -1: not yet */
+	instr_times *times;
 } shared;
 
 typedef struct clocks {
@@ -123,41 +119,10 @@ static shared *shared_of(clocks *c, const mesh *m, int first)
 	}
 	shared *x = ARENA_NEW(c->tmp, shared);
 	*x = (shared){ .mesh = *m, .machine = machine, .speed = speed };
-	x->classes = layout_classes_new(c->tmp, &x->mesh);
+	x->times = instr_times_at(c->tmp, layout_classes_new(c->tmp, &x->mesh),
+				  &x->machine, speed);
 	vec_push(c->tmp, &c->all, x);
 	return x;
-}
-
-static double instr_seconds(clocks *c, shared *x, const plan *p, int i)
-{
-	const plan_instr *in = &p->program[i];
-	if (in->op != PLAN_RUN && !plan_moves(in))
-		return 0;
-	int what = plan_instr_class(x->classes, p, in);
-	while (x->known.n <= what)
-		vec_push(c->tmp, &x->known, -1);
-	double *known = &x->known.at[what];
-	if (*known < 0) {
-		*known = instr_time(p, &x->machine, in, MOST_LOOKED_AT,
-				    NULL);
-		if (in->op == PLAN_RUN)
-			*known /= x->speed;
-	}
-	return *known;
-}
-
-/* Of a bucket one instruction of each kind has the seconds of all. */
-static double *seconds_of(arena *a, clocks *c, shared *x, const plan *p)
-{
-	double *seconds = ARENA_ARRAY(a, double, p->ninstrs);
-	for (int i = 0, next; i < p->ninstrs; i = next) {
-		next = plan_phase_end(p, i);
-		seconds[i] = next == i + 1
-				     ? instr_seconds(c, x, p, i)
-				     : phase_time(p, &x->machine, i, next,
-						  MOST_LOOKED_AT, NULL);
-	}
-	return seconds;
 }
 
 /* A stage as one of its turns has it. */
@@ -262,7 +227,8 @@ static void set_length(arena *a, clocks *c, const plan_pipeline *p,
 		if (turn < 0 && (q->loop.turns > 0 || length != TURN_SHORT))
 			continue;
 		plan own = in_turn(c->tmp, q, turn < 0 ? 0 : turn);
-		to->instrs[length][s] = seconds_of(a, c, x, &own);
+		to->instrs[length][s] = ARENA_ARRAY(a, double, own.ninstrs);
+		instr_times_each(x->times, &own, to->instrs[length][s]);
 	}
 	to->messages[length] = ARENA_ARRAY(a, double, p->nchannels);
 	for (int i = 0; i < p->nchannels; i++) {
