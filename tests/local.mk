@@ -88,6 +88,7 @@ network_files = \
 	%D%/micro_batches.py \
 	%D%/planners.py \
 	%D%/python/parallel.py \
+	%D%/python/tp_plans.py \
 	%D%/models/train_step.py \
 	%D%/models/random_models.py \
 	%D%/onnx/gradients.py \
@@ -146,6 +147,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/models/twins.py \
 	%D%/onnx \
 	%D%/programs.py \
+	%D%/python/networks.py \
 	%D%/placement/reference.py \
 	%D%/python.sh \
 	%D%/train \

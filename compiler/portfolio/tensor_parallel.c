@@ -10,8 +10,9 @@
 #include "kernel/region.h"
 
 /* The part of a product that a style divides: the columns of the result, or the
- * depth that is summed over, or rows of a table; or nothing. */
-typedef enum tp_kind { TP_RESULT, TP_DEPTH, TP_NOTHING } tp_kind;
+ * depth that is summed over, or rows of a table; or nothing.  TP_SILENT says
+ * something of a module, which follows for us, and nothing of its weights. */
+typedef enum tp_kind { TP_RESULT, TP_DEPTH, TP_NOTHING, TP_SILENT } tp_kind;
 
 static const struct {
 	const char *name;
@@ -26,6 +27,12 @@ static const struct {
 	{ "rowwise_split_input", TP_DEPTH },
 	{ "packed_rowwise", TP_DEPTH },
 	{ "embedding_rowwise", TP_DEPTH },
+	{ "embedding_colwise", TP_RESULT },
+	{ "mla_kv_a_proj", TP_NOTHING },
+	{ "moe_tp_experts", TP_SILENT },
+	{ "moe_identity_expert", TP_SILENT },
+	{ "local_params", TP_SILENT },
+	{ "all_reduce", TP_SILENT },
 	{ "replicate", TP_NOTHING },
 	{ "replicated_with_grad_allreduce", TP_NOTHING },
 	{ "ColumnParallelLinear", TP_RESULT },
@@ -56,24 +63,38 @@ static int style_of(const json_t *style)
 	return -1;
 }
 
-/* Whether a pattern of modules fits the weight of one: itself or something in
- * it, in the model or in a part of it, as in model.layers.0. */
-static bool fits(const reading *r, const char *pattern, const char *name)
+/* The rank of a pattern for a weight, in the model or in a part of it, as in
+ * model.layers.0: 2 the weight itself, 1 a module that it is in, 0 not. */
+static int fits(const reading *r, const char *pattern, const char *name)
 {
 	static const char *const before[] = { "", "*." };
-	static const char *const behind[] = { "", ".*" };
-	for (int i = 0; i < 4; i++)
-		if (!fnmatch(arena_printf(r->a, "%s%s%s", before[i / 2],
-					  pattern, behind[i % 2]), name, 0))
-			return true;
+	static const char *const behind[] = { ".*", "" };
+	for (int i = 3; i >= 0; i--)
+		if (!fnmatch(arena_printf(r->a, "%s%s%s", before[i % 2],
+					  pattern, behind[i / 2]), name, 0))
+			return 1 + i / 2;
+	return 0;
+}
+
+/* Whether a variable runs through a dimension of another input, too. */
+static bool is_shared(const kernel *k, int input, int var)
+{
+	int spans[MAX_NDIM];
+	for (int i = 0; i < k->ninputs; i++) {
+		kernel_need_spans(k, i, spans);
+		for (int d = 0; i != input && d < k->inputs[i].ndim; d++)
+			if (spans[d] == var)
+				return true;
+	}
 	return false;
 }
 
-/* The first dimension of an input that goes along a variable of the result, or
- * along one that is summed over or looked up; -1. */
+/* The first dimension of an input that goes along a variable of the result, one
+ * that no other input has, as that of experts is, if there is one; or along one
+ * that is summed over or looked up; -1. */
 static int dim_along(const kernel *k, int input, bool of_result)
 {
-	int spans[MAX_NDIM];
+	int spans[MAX_NDIM], found = -1;
 	kernel_need_spans(k, input, spans);
 	for (int d = 0; d < k->inputs[input].ndim; d++) {
 		bool looked_up = false;
@@ -83,39 +104,92 @@ static int dim_along(const kernel *k, int input, bool of_result)
 		bool result = !looked_up && spans[d] >= 0 &&
 			      spans[d] < k->nout;
 		bool depth = looked_up || spans[d] >= k->nout;
-		if (of_result ? result : depth)
+		if (!(of_result ? result : depth))
+			continue;
+		if (!of_result || !is_shared(k, input, spans[d]))
 			return d;
+		found = found < 0 ? d : found;
 	}
-	return -1;
+	return found;
 }
 
-/* The dimension of a weight that a style divides, by the first operator that
- * reads it; -1 where that has none: a bias of what is summed over. */
-static int dim_of(const reading *r, tensor_id t, tp_kind kind)
+/* Whether a node only moves the elements of input i, a weight: it reads no
+ * other value; or takes matrices of a stack of them, such as experts', at
+ * indices. */
+static bool only_moves(const reading *r, const node *n, int input)
+{
+	const kernel *k = n->kernel;
+	int nothers = 0;
+	for (int i = 0; i < k->ninputs; i++) {
+		tensor_kind is = r->g->tensors[n->inputs[i]].kind;
+		nothers += i != input && is != TENSOR_CONSTANT;
+	}
+	bool stack = k->nderived > 0 && k->derived[0].input == input &&
+		     k->inputs[input].ndim >= 3;
+	return k->reducer == RED_NONE && !k->opaque &&
+	       (nothers == 0 ? k->nderived == 0 : nothers == 1 && stack);
+}
+
+/* The node that reads a tensor first, and as which input; NULL where none
+ * does. */
+static const node *first_reader(const reading *r, tensor_id t, int *input)
 {
 	for (node_id n = 0; n < r->g->nnodes; n++) {
 		const node *x = &r->g->nodes[n];
-		for (int i = 0; i < x->kernel->ninputs; i++)
-			if (x->inputs[i] == t)
-				return dim_along(x->kernel, i,
-						 kind == TP_RESULT);
+		for (*input = 0; *input < x->kernel->ninputs; ++*input)
+			if (x->inputs[*input] == t)
+				return x;
 	}
-	return -1;
+	return NULL;
 }
 
-/* The kind of a weight, and marks the patterns that fit some. */
+/* The dimension of a weight that a style divides, by the first operator that
+ * reads more than it, behind transposes and the like; -1 where that has none:
+ * a bias of what is summed over. */
+static int dim_of(const reading *r, tensor_id t, tp_kind kind)
+{
+	enum { MOST = 16 };
+	const node *by[MOST];
+	int input[MOST], n = 0;
+	for (; n < MOST && (by[n] = first_reader(r, t, &input[n])); n++) {
+		if (!only_moves(r, by[n], input[n]))
+			break;
+		t = by[n]->output;
+	}
+	if (n == MOST || !by[n])
+		return -1;
+	int d = dim_along(by[n]->kernel, input[n], kind == TP_RESULT);
+	while (d >= 0 && n-- > 0) {
+		const kernel *k = by[n]->kernel;
+		int spans[MAX_NDIM], var = d;
+		kernel_need_spans(k, input[n], spans);
+		d = -1;
+		for (int i = 0; i < k->inputs[input[n]].ndim; i++)
+			d = spans[i] == var ? i : d;
+	}
+	return d;
+}
+
+/* The kind of a weight, by the pattern that fits it best, of those that fit as
+ * well the longest; marks the patterns that fit some. */
 static tp_kind kind_of(const reading *r, const char *name, bool *used)
 {
 	const char *pattern;
 	json_t *style;
 	tp_kind kind = TP_NOTHING;
-	int i = 0;
+	int i = 0, best = 0;
+	size_t longest = 0;
 	json_object_foreach((json_t *)(uintptr_t)r->plan, pattern, style) {
-		if (fits(r, pattern, name)) {
-			kind = styles[style_of(style)].kind;
-			used[i] = true;
-		}
-		i++;
+		tp_kind says = styles[style_of(style)].kind;
+		int fit = fits(r, pattern, name);
+		used[i++] |= fit > 0;
+		if (says == TP_SILENT || fit < best ||
+		    (fit == best && strlen(pattern) < longest))
+			continue;
+		if (fit > 0)
+			kind = says;
+		best = fit;
+		longest = fit > 0 ? strlen(pattern) : 0;
 	}
 	return kind;
 }
@@ -135,13 +209,34 @@ static bool check_styles(const reading *r)
 	return true;
 }
 
+/* Patterns of other forms of a network, such as its dense layers, fit nothing
+ * in this one; where none fits anything, the plan is another network's. */
+static bool check_used(const reading *r, const bool *used)
+{
+	const char *pattern, *unused = NULL;
+	json_t *style;
+	int i = 0, n = 0;
+	json_object_foreach((json_t *)(uintptr_t)r->plan, pattern, style) {
+		if (used[i++])
+			n++;
+		else
+			unused = arena_printf(r->a, "%s%s'%s'",
+					      unused ? unused : "",
+					      unused ? ", " : "", pattern);
+	}
+	if (unused && n == 0)
+		return fail(r, arena_printf(r->a, "no weight is in a module "
+						  "%s", unused));
+	if (unused)
+		diag_warning_in(r->sink, DIAG_BAD_PIN, r->path,
+				"no weight is in a module %s", unused);
+	return true;
+}
+
 static char *lines(const reading *r)
 {
 	bool *used = ARENA_ARRAY(r->a, bool, json_object_size(r->plan) + 1);
 	char *s = arena_strdup(r->a, "");
-	const char *pattern;
-	json_t *style;
-	int i = 0;
 	for (tensor_id t = 0; t < r->g->ntensors; t++) {
 		const tensor *x = &r->g->tensors[t];
 		if (!x->parameter && x->kind != TENSOR_INPUT)
@@ -153,13 +248,7 @@ static char *lines(const reading *r)
 					     : "%s%s=cut %d\n", s,
 				 pins_pattern(r->a, x->name), d);
 	}
-	json_object_foreach((json_t *)(uintptr_t)r->plan, pattern, style)
-		if (!used[i++]) {
-			fail(r, arena_printf(r->a, "no weight is in a module "
-					     "'%s'", pattern));
-			return NULL;
-		}
-	return s;
+	return check_used(r, used) ? s : NULL;
 }
 
 char *tensor_parallel_pins(arena *a, diag_sink *sink, const char *path,
