@@ -3,7 +3,7 @@
 step and the states at the end are tdlrun's, and the collectives that XLA makes of
 the layouts are counted beside the plan's bytes.
 
-	jax_module.py [--all] [--table] [NAME...]
+	jax_module.py [--all] [--table] [--devices N...] [--] [NAME...]
 
 Without --all, or CHECK_ALL=yes, networks, planners and numbers of devices take
 turns.  --table prints the bytes as docs/export.md has them.
@@ -45,6 +45,7 @@ NETWORKS = {
     "moe": (dict(TEXTS, kv_heads=2, wide=16, experts=4, room=6), 32),
     "unet": (dict(batch=8, image=8, width=8, widen="[1, 2]", depth=1,
                   attention_at=4, groups=4), 8),
+    "resnet50": (dict(batch=8, depth=50, image=16, width=4, classes=8), 8),
     "vit": (dict(batch=8, image=16, patch=8, width=16, layers=1, heads=4,
                  classes=8), 8),
     "densenet121": (dict(batch=8, image=32, growth=4, depth="[1, 1, 1, 1]",
@@ -54,6 +55,10 @@ TIED = {"gpt2"}  # a weight is used twice
 PLANNERS = ["data-parallel", "tofu", "megatron", "joint"]
 DEVICES = [2, 4, 8]
 OPTIMIZERS = ["sgd,lr=0.05", "adamw,lr=0.01"]
+
+
+def file_of(name):
+    return os.path.join(MODELS, f"{name.removesuffix('50')}.tdl")
 
 
 def load(path):
@@ -121,7 +126,7 @@ def check(case, folder, rows):
     sizes, most = NETWORKS[name]
     plan, path, out = (os.path.join(folder, f) for f in
                        ("a.plan", "a.py", "out.npz"))
-    figures = call(TDLC, "plan", os.path.join(MODELS, f"{name}.tdl"), "-k",
+    figures = call(TDLC, "plan", file_of(name), "-k",
                    str(k), "--train", "--algorithm", planner, "--optimizer",
                    optimizer, *words(sizes), "-o", plan)
     run(TDLC, "export", plan, "--to", "jax", "-o", path)
@@ -152,6 +157,51 @@ def check(case, folder, rows):
            module.RECEIVED == figures["communication_bytes"])
     check_traffic(case, total, module.RECEIVED)
     rows.append((*case[:3], module.RECEIVED, total, moved))
+
+
+SHORT = 2.0 ** -8  # what rounding to bf16 changes a number by, relative
+
+
+def check_short(name, planner, k, folder):
+    """A step in bf16.  Both systems round the same numbers in places of their
+    own, so each is off by its own noise of one size: the weights' changes
+    differ by no more than three times what tdlrun's in bf16 and in f32 do, and
+    so the losses, or by four roundings of a loss."""
+    sizes, most = NETWORKS[name]
+    what = f"{name} in bf16, {planner}, {k}"
+    files = {p: [os.path.join(folder, f"{p}.{e}") for e in ("plan", "npz")]
+             for p in ("bf16", "f32")}
+    fed, path = (os.path.join(folder, f) for f in ("in.npz", "a.py"))
+    want = {}
+    for precision, (plan, out) in files.items():
+        run(TDLC, "plan", file_of(name), "-k", str(k),
+            "--train", "--algorithm", planner, "--precision", precision,
+            "--optimizer", "sgd,lr=0.05", *words(sizes), "-o", plan)
+    run(TDLC, "export", files["bf16"][0], "--to", "jax", "-o", path)
+    module = load(path)
+    batch = draw(module, most)
+    np.savez(fed, **batch)
+    for precision, (plan, out) in files.items():
+        run(TDLRUN, plan, "--inputs", fed, "--outputs", out, "--kernels",
+            "interpreter")
+        with np.load(out) as f:
+            want[precision] = dict(f)
+    mesh = module.make_mesh()
+    before = module.initial_state()
+    state, outputs = module.compile_step(mesh)(
+        module.initial_state(mesh), {**module.defaults(), **batch})
+    trained = [n for n in state if n in want["bf16"]]
+
+    def apart(x, y):
+        return np.sqrt(sum(distance(x[n], y[n]) ** 2 for n in trained))
+    noise = apart(want["bf16"], want["f32"])
+    expect(f"{what}: nothing is rounded", noise > 0)
+    expect(f"{what}: the weights differ by {apart(state, want['bf16']):.3g}, "
+           f"bf16's noise is {noise:.3g}, of {apart(before, state):.3g}",
+           apart(state, want["bf16"]) <= 3 * noise)
+    losses = [float(x["loss"]) for x in (outputs, want["bf16"], want["f32"])]
+    expect(f"{what}: losses {losses}", abs(losses[0] - losses[1]) <= max(
+        3 * abs(losses[1] - losses[2]), 4 * SHORT * abs(losses[2])))
 
 
 def check_shardy(folder):
@@ -209,8 +259,8 @@ def check_alone(folder):
         module.compile_forward(mesh)(state, inputs)["loss"]))
 
 
-def cases(names):
-    every = list(itertools.product(names or NETWORKS, PLANNERS, DEVICES))
+def cases(names, devices):
+    every = list(itertools.product(names or NETWORKS, PLANNERS, devices))
     every = [(*c, OPTIMIZERS[i % 2]) for i, c in enumerate(every)]
     return every if ALL or names else sample(every, 47)
 
@@ -220,12 +270,22 @@ def main():
     p.add_argument("names", nargs="*")
     p.add_argument("--all", action="store_true")
     p.add_argument("--table", action="store_true")
+    p.add_argument("--devices", type=int, nargs="+", default=DEVICES)
     a = p.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         check_alone(folder)
         check_shardy(folder)
-        for case in cases(list(NETWORKS) if a.all else a.names):
+        short = list(zip(a.names or NETWORKS, itertools.cycle(PLANNERS),
+                         itertools.cycle(DEVICES)))
+        for name, planner, k in sample(short, len(short)):
+            try:
+                check_short(name, planner, k, folder)
+            except Exception as e:
+                expect(f"{name} in bf16: {type(e).__name__}: {str(e)[:2000]}",
+                       False)
+        for case in cases(list(NETWORKS) if a.all else a.names,
+                          a.devices):
             try:
                 check(case, folder, rows)
             except Exception as e:

@@ -3,7 +3,7 @@
 loss and the weights at the end are those of the module on one process; with data
 parallelism the bytes are the plan's; weights go to tdlrun and back unchanged.
 
-	parallel.py [--all] [NAME...]
+	parallel.py [--all] [--processes N...] [--planners NAME...] [--] [NAME...]
 
 Without --all, or CHECK_ALL=yes, networks, planners and numbers of processes take
 turns.
@@ -12,6 +12,7 @@ import argparse
 import itertools
 import logging
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -35,6 +36,7 @@ try:
     from torch import nn
     from torch.nn import functional as F
 
+    import networks
     import tdl
     import tdl.torch as tdl_torch
 except ImportError as e:
@@ -43,7 +45,7 @@ except ImportError as e:
 
 STEPS = 20 if ALL else 3
 TOLERANCE = 2e-5  # of a loss, relative
-WEIGHT_TOLERANCE = 1e-4  # of the norm of the change of a weight
+WEIGHT_TOLERANCE = 3.5e-5  # of the norm of the change of a weight, by step
 RATE = 0.05
 
 
@@ -164,10 +166,15 @@ def hugging_face(name):
     return Net()
 
 
-NETS = {"mlp": Mlp, "gpt": Gpt, "cnn": Cnn, "grouped": Grouped}
-if ALL:
-    NETS.update({name: lambda name=name: hugging_face(name)
-                 for name in ("hf-gpt2", "hf-vit")})
+NETS = {"mlp": Mlp, "gpt": Gpt, "cnn": Cnn, "grouped": Grouped,
+        **networks.NETS}
+NETS.update({name: lambda name=name: hugging_face(name)
+             for name in ("hf-gpt2", "hf-vit")})
+# Operators that DTensor has no rule for, where a plan divides them otherwise than
+# by blocks that are all they need.
+GATHERED = {"grouped": {"group_norm"}, "moe": {"topk"}, "unet": {"mse_loss"},
+            "resnet": {"_native_batch_norm_legit_functional"}}
+MOST_TIMES = 6  # a plan's bytes, where layouts of gradients are DTensor's
 PLANNERS = "tofu", "data-parallel", "auto"
 PROCESSES = (2, 4, 8) if ALL else (2, 4)
 
@@ -259,16 +266,22 @@ def check(name, count, planner, folder):
         change = (w - begin[n]).norm()
         error = (result["weights"][n] - w).norm()
         expect(f"{what}: {n} differs by {error:.1e} of {change:.1e}",
-               error <= WEIGHT_TOLERANCE * change + 1e-7 * w.norm())
+               error <= STEPS * WEIGHT_TOLERANCE * change +
+               1e-7 * w.norm() + 1e-9)
     moved, planned = result["received"], plan.report()["communication_bytes"]
     print(f"{what}: {moved:.0f} bytes, {planned} of the plan; gathered: "
           f"{sorted(result['gathered'])}", flush=True)
+    gathered = {re.sub(r"_\d+$", "", n) for n in result["gathered"]}
     expect(f"{what}: gathered are {result['gathered']}",
-           result["gathered"] == ({"group_norm"} if name == "grouped"
-                                  else set()))
-    if planner == "data-parallel" and name != "grouped":
+           gathered <= GATHERED.get(name, set()))
+    if planner == "data-parallel" and not gathered:
+        # constants that a plan divides and a module has in all processes
         expect(f"{what}: bytes {moved} and {planned}",
-               moved == planned)
+               moved == planned or
+               name == "llama" and 0.98 * planned < moved < planned)
+    elif not gathered:
+        expect(f"{what}: bytes {moved} for {planned}",
+               moved <= MOST_TIMES * planned)
     return plan
 
 
@@ -322,13 +335,16 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("names", nargs="*")
     p.add_argument("--all", action="store_true", default=ALL)
+    p.add_argument("--processes", type=int, nargs="+", default=PROCESSES)
+    p.add_argument("--planners", nargs="+", default=PLANNERS)
     a = p.parse_args()
-    cases = list(itertools.product(a.names or NETS, PROCESSES, PLANNERS))
+    every = a.names or [n for n in NETS if ALL or not n.startswith("hf-")]
+    cases = list(itertools.product(every, a.processes, a.planners))
     if not a.all:
         # Each network, planner and number of processes.
         turns = [(name, PROCESSES[i % 2], PLANNERS[(i + 1) % 3])
-                 for i, name in enumerate(a.names or NETS)]
-        cases = sample(turns)
+                 for i, name in enumerate(every)]
+        cases = sample(turns, 2)
     for name, count, planner in cases:
         with tempfile.TemporaryDirectory() as folder:
             check(name, count, planner, folder)
