@@ -17,6 +17,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/comm/rendezvous.c %D%/comm/rendezvous.h \
 	%D%/comm/threads.c \
 	%D%/cpu/build.c %D%/cpu/build.h \
+	%D%/cpu/chunks.c %D%/cpu/chunks.h \
 	%D%/exec/build_cache.c %D%/exec/build_cache.h \
 	%D%/cpu/cpu.c \
 	%D%/cpu/kernels/cholesky.c \

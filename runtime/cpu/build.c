@@ -13,13 +13,16 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/jobs.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "runtime/cpu/chunks.h"
 #include "runtime/cpu/headers.h"
 #include "runtime/exec/build_cache.h"
 
@@ -40,7 +43,13 @@ static const char *const flags[] = {
 	"-w",
 };
 
-enum { NFLAGS = sizeof(flags) / sizeof(*flags), MAX_CHUNKS = 16 };
+enum { NFLAGS = sizeof(flags) / sizeof(*flags) };
+
+/* Between two looks whether a compiler has ended. */
+enum { LOOK_NANOSECONDS = 2000000 };
+
+/* How long nothing is said of compiling. */
+#define SILENT_SECONDS 1.0
 
 typedef VEC(char *) words;
 
@@ -51,8 +60,10 @@ typedef struct builder {
 	int n;
 	const char *const *sources;
 	const char *folder;
-	int nchunks;
-	pid_t running[MAX_CHUNKS]; /* by chunk, 0 for none */
+	const build_progress *progress; /* may be NULL */
+	chunks chunks;
+	int processors;
+	pid_t *running; /* by chunk, 0 for none */
 	pid_t one; /* the same of a process beside the chunks */
 } builder;
 
@@ -81,16 +92,29 @@ static pid_t start(builder *b, const words *argv, const char *out)
 	return -1;
 }
 
+/* Whether the process has ended, for which it waits unless options say
+ * otherwise; *good: it exited with 0. */
+static bool has_ended(pid_t *running, int options, bool *good)
+{
+	int status;
+	pid_t pid;
+	*good = false;
+	do
+		pid = waitpid(*running, &status, options);
+	while (pid < 0 && errno == EINTR);
+	if (pid == 0)
+		return false;
+	*running = 0;
+	*good = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	return true;
+}
+
 /* Waits; true if the process exited with 0. */
 static bool finish(pid_t *running)
 {
-	int status;
-	pid_t pid = *running;
-	*running = 0;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return false;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	bool good;
+	has_ended(running, 0, &good);
+	return good;
 }
 
 /* The beginning of a file, "" if it can't be read. */
@@ -218,8 +242,10 @@ static char *make_key(builder *b)
 	for (int i = 0; i < header_count; i++)
 		append(b->a, &key, headers[i].text);
 	for (int i = 0; i < b->n; i++) {
+		int first = b->chunks.same[i];
 		append(b->a, &key, "\n\f\n");
-		append(b->a, &key, b->sources[i] ? b->sources[i] : "");
+		append(b->a, &key, first < 0 ? "" : first == i ?
+		       b->sources[i] : arena_printf(b->a, "\f%d", first));
 	}
 	vec_push(b->a, &key, '\0');
 	return key.at;
@@ -254,26 +280,6 @@ static bool write_headers(builder *b)
 	return true;
 }
 
-/* Chunk c has every nchunks-th kernel: neighbours are of one kind, and so the
- * chunks take about as long. */
-static bool write_chunk(builder *b, int c)
-{
-	bytes s = {0};
-	append(b->a, &s, "#include \"tdl/kernels.h\"\n");
-	for (int i = c; i < b->n; i += b->nchunks) {
-		if (!b->sources[i])
-			continue;
-		append(b->a, &s,
-		       arena_printf(b->a,
-				    "\n#define TDL_KERNEL tdl_k%d\n"
-				    "#define TDL_PART(x) tdl_k%d_##x\n%s"
-				    "#undef TDL_KERNEL\n#undef TDL_PART\n",
-				    i, i, b->sources[i]));
-	}
-	vec_push(b->a, &s, '\0');
-	return write_text(b, arena_printf(b->a, "%d.c", c), s.at);
-}
-
 /* Starts compiling the file NAME.c. */
 static pid_t start_compiler(builder *b, const char *file)
 {
@@ -290,9 +296,11 @@ static pid_t start_compiler(builder *b, const char *file)
 
 static pid_t start_chunk(builder *b, int c)
 {
-	if (!write_chunk(b, c))
+	const char *name = arena_printf(b->a, "%d", c);
+	if (!write_text(b, arena_printf(b->a, "%s.c", name),
+			b->chunks.at[c].text))
 		return -1;
-	return start_compiler(b, arena_printf(b->a, "%d", c));
+	return start_compiler(b, name);
 }
 
 /* Whether the compiler compiles what is ours alone. */
@@ -314,26 +322,68 @@ static bool compiler_failed(builder *b, const char *log)
 			 "kernels:\n%s", b->cc.at[0], text);
 }
 
+/* Of the chunks, as they are compiled. */
+typedef struct compilation {
+	int begun, running; /* chunks */
+	int done, told;	    /* kernels; -1: nothing has been told */
+	double start;
+	bool good;
+} compilation;
+
+/* As many at a time as there are processors; none after one has failed. */
+static void start_chunks(builder *b, compilation *x)
+{
+	while (x->good && x->begun < b->chunks.n &&
+	       x->running < b->processors) {
+		pid_t *pid = &b->running[x->begun];
+		*pid = start_chunk(b, x->begun++);
+		x->good = *pid > 0;
+		x->running += x->good;
+	}
+}
+
+static void end_chunks(builder *b, compilation *x)
+{
+	for (int c = 0; c < x->begun; c++) {
+		bool good;
+		if (b->running[c] <= 0 ||
+		    !has_ended(&b->running[c], WNOHANG, &good))
+			continue;
+		x->running--;
+		x->done += b->chunks.at[c].n;
+		if (!good && x->good)
+			x->good = compiler_failed(
+				b, arena_printf(b->a, "%d.log", c));
+	}
+}
+
+static void tell(const builder *b, compilation *x)
+{
+	if (!b->progress || x->told == x->done ||
+	    clock_seconds() - x->start < SILENT_SECONDS)
+		return;
+	x->told = x->done;
+	b->progress->compiled(b->progress->arg, x->done, b->chunks.nkernels);
+}
+
 static bool compile(builder *b)
 {
-	bool good = true;
-	for (int c = 0; c < b->nchunks; c++)
-		b->running[c] = start_chunk(b, c);
-	for (int c = 0; c < b->nchunks; c++) {
-		if (b->running[c] < 0)
-			good = false;
-		else if (!finish(&b->running[c]))
-			good = compiler_failed(b,
-					       arena_printf(b->a, "%d.log", c));
+	const struct timespec wait = { 0, LOOK_NANOSECONDS };
+	compilation x = { .told = -1, .start = clock_seconds(), .good = true };
+	b->running = ARENA_ARRAY(b->a, pid_t, b->chunks.n);
+	for (start_chunks(b, &x); x.running > 0; start_chunks(b, &x)) {
+		nanosleep(&wait, NULL);
+		end_chunks(b, &x);
+		tell(b, &x);
 	}
-	return good;
+	return x.good;
 }
 
 static bool link_chunks(builder *b)
 {
 	words w = command(b);
 	add(b, &w, "-shared");
-	for (int c = 0; c < b->nchunks; c++)
+	for (int c = 0; c < b->chunks.n; c++)
 		add(b, &w, arena_printf(b->a, "%s/%d.o", b->folder, c));
 	add(b, &w, "-o");
 	add(b, &w, arena_printf(b->a, "%s/kernels.so", b->folder));
@@ -344,19 +394,9 @@ static bool link_chunks(builder *b)
 		return false;
 	if (!finish(&b->one))
 		return compiler_failed(b, "link.log");
-	for (int c = 0; c < b->nchunks; c++)
+	for (int c = 0; c < b->chunks.n; c++)
 		unlink(arena_printf(b->a, "%s/%d.o", b->folder, c));
 	return true;
-}
-
-/* The number of chunks: as many as there are processors, but not of less
- * than a few kernels. */
-static int count_chunks(int n)
-{
-	int cpus = processors(NULL);
-	int most = cpus > MAX_CHUNKS ? MAX_CHUNKS : cpus;
-	int want = (n + 3) / 4;
-	return want < 1 ? 1 : want > most ? most : want;
 }
 
 /* ---- loading ----------------------------------------------------------- */
@@ -374,7 +414,7 @@ static void *load(builder *b, const char *path, cpu_kernel **kernels)
 		kernels[i] = NULL;
 		if (!b->sources[i])
 			continue;
-		snprintf(name, sizeof(name), "tdl_k%d", i);
+		snprintf(name, sizeof(name), "tdl_k%d", b->chunks.same[i]);
 		void *at = dlsym(lib, name);
 		if (!at) {
 			fail_with(b->f, CLI_INPUT,
@@ -393,7 +433,6 @@ static void *load(builder *b, const char *path, cpu_kernel **kernels)
 static void *build_new(builder *b, const char *cache, const char *key,
 		       const char *hash, cpu_kernel **kernels)
 {
-	b->nchunks = count_chunks(b->n);
 	if (!write_headers(b) || !compile(b) || !link_chunks(b))
 		return NULL;
 	const char *at = cache_commit(b->a, cache, b->folder, hash, key,
@@ -405,7 +444,7 @@ static void *build_new(builder *b, const char *cache, const char *key,
 static void end_build(void *of)
 {
 	builder *b = of;
-	for (int c = 0; c < b->nchunks; c++)
+	for (int c = 0; b->running && c < b->chunks.n; c++)
 		if (b->running[c] > 0)
 			finish(&b->running[c]);
 	if (b->one > 0)
@@ -415,15 +454,17 @@ static void end_build(void *of)
 }
 
 void *cpu_build(int n, const char *const *sources, cpu_kernel **kernels,
-		failure *f)
+		const build_progress *progress, failure *f)
 {
-	builder b = {.a = arena_new(), .f = f, .n = n, .sources = sources};
+	builder b = { .a = arena_new(), .f = f, .n = n, .sources = sources,
+		      .progress = progress, .processors = processors(NULL) };
 	const char *cache;
 	char *key = NULL;
 	void *lib = NULL;
 	memory_guard g;
 	memory_guard_on(&g, end_build, &b);
 	find_compiler(&b);
+	b.chunks = chunks_of(b.a, n, sources, b.processors);
 	if (cache_open(b.a, &cache, f))
 		b.folder = cache_begin(b.a, cache, f);
 	if (b.folder)

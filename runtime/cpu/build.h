@@ -3,17 +3,19 @@
 #ifndef TDL_RUNTIME_CPU_BUILD_H
 #define TDL_RUNTIME_CPU_BUILD_H
 
-#include "runtime/exec/fail.h"
+#include "runtime/exec/build_cache.h"
 
 struct tdl_args;
 typedef int cpu_kernel(struct tdl_args *);
 
 /* Compiles n kernels, unless the cache has them, and writes their addresses to
  * kernels[].  sources[i] is the text of compiler/codegen; NULL for a kernel
- * that has none.  The compiler is $CC, or cc.  Returns a handle for
- * cpu_close(); NULL, with *f set, on failure. */
+ * that has none.  Equal texts are compiled once, different ones by as many
+ * compilers at a time as there are processors.  The compiler is $CC, or cc.
+ * progress may be NULL.  Returns a handle for cpu_close(); NULL, with *f set,
+ * on failure. */
 void *cpu_build(int n, const char *const *sources, cpu_kernel **kernels,
-		failure *f);
+		const build_progress *progress, failure *f);
 void cpu_close(void *library);
 
 #endif

@@ -41,7 +41,7 @@ typedef struct cpu {
 
 /* ---- opening ----------------------------------------------------------- */
 
-static bool find_kernels(cpu *c, failure *f)
+static bool find_kernels(cpu *c, const build_progress *progress, failure *f)
 {
 	const plan *p = c->p;
 	const char **text = ARENA_ARRAY(c->a, const char *, p->nkernels);
@@ -54,7 +54,8 @@ static bool find_kernels(cpu *c, failure *f)
 		}
 	}
 	if (some)
-		c->built = cpu_build(p->nkernels, text, c->generated, f);
+		c->built = cpu_build(p->nkernels, text, c->generated,
+				     progress, f);
 	return c->built || !some;
 }
 
@@ -122,7 +123,7 @@ static void *open_cpu(const plan_pipeline *all, const backend_options *o,
 			      "are not built in; use --kernels generated");
 	if (good)
 		c->opaque = backend_opaque(a, p, o->library, &c->library, f);
-	good = good && c->opaque && find_kernels(c, f);
+	good = good && c->opaque && find_kernels(c, o->progress, f);
 	if (good) {
 		open_teams(c);
 		good = is_complete(c) ||

@@ -5,7 +5,7 @@
 
 #include "kernel/eval.h"
 #include "plan/pipeline.h"
-#include "runtime/exec/fail.h"
+#include "runtime/exec/build_cache.h"
 
 typedef enum kernels_from {
 	KERNELS_ANY = -1,    /* the backend's own choice */
@@ -26,6 +26,8 @@ typedef struct backend_options {
 	int first;	/* the first of the workers, .. */
 	int neighbour;	/* .. and its number among the neighbours */
 	const struct communicator *members; /* joins the processes */
+	const build_progress *progress; /* of compilers that run beside this
+					   process; may be NULL */
 } backend_options;
 
 /* A part of a kernel's result to be computed.  The views' memory belongs to

@@ -4,6 +4,14 @@
 
 #include "runtime/exec/fail.h"
 
+/* Who wants to know how far a build is. */
+typedef struct build_progress {
+	/* So many of all kernels that have to be compiled are.  Called from a
+	 * second after the beginning on, where that has changed. */
+	void (*compiled)(void *arg, int done, int all);
+	void *arg;
+} build_progress;
+
 /* Opens the cache: $TDL_CACHE, $XDG_CACHE_HOME/tdlc or ~/.cache/tdlc, made if
  * it is not there.  *path is NULL if none can be written: nothing is kept then.
  * A folder that others can write to is an error. */

@@ -15,14 +15,21 @@
 
 /* ---- the machine ------------------------------------------------------- */
 
+static void show_compiled(void *arg, int done, int all)
+{
+	session_progress(arg, "compiled %d of %d kernels", done, all);
+}
+
 static executor *open_machine(session *s, const plan_pipeline *p,
 			      const char *path, const communicator *c,
 			      void *run, bool again)
 {
+	const build_progress progress = { show_compiled, s };
 	backend_options o = { .kernels = (kernels_from)s->o->kernels,
 			      .tf32 = s->o->tf32, .again = again,
-			      .library = s->o->library };
-	session_progress(s, "compiling %d kernels, loading weights",
+			      .library = s->o->library,
+			      .progress = &progress };
+	session_progress(s, "preparing %d kernels, loading weights",
 			 p->stages[0].nkernels);
 	return executor_open(p, path, backend_row(s->o->backend), c, run, &o,
 			     &s->f);

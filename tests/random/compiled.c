@@ -73,7 +73,7 @@ void judge_compiled(judgement *const *all, int n)
 				 codegen_c(a, all[i]->t.x->stages[s].kernel));
 	cpu_kernel **kernels = ARENA_ARRAY(a, cpu_kernel *, sources.n + 1);
 	failure why = { 0 };
-	void *library = cpu_build(sources.n, sources.at, kernels, &why);
+	void *library = cpu_build(sources.n, sources.at, kernels, NULL, &why);
 	if (!library && n == 1)
 		fprintf(stderr, "%s\n", why.text);
 	void *scratch = aligned_alloc(64, TDL_SCRATCH);

@@ -20,7 +20,7 @@ built *built_open(const kernels *all)
 	for (int i = 0; i < all->n; i++)
 		c[i] = codegen_c(mem, all->at[i]);
 	b->kernels = ARENA_ARRAY(mem, cpu_kernel *, all->n);
-	b->library = cpu_build(all->n, c, b->kernels, &why);
+	b->library = cpu_build(all->n, c, b->kernels, NULL, &why);
 	ck_assert_msg(b->library != NULL, "%s", why.text);
 	return b;
 }

@@ -15,6 +15,7 @@
 #include "layout/mesh.h"
 #include "runtime/comm/barrier.h"
 #include "runtime/cpu/build.h"
+#include "runtime/cpu/chunks.h"
 #include "runtime/exec/builtin.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/thread_pool.h"
@@ -45,7 +46,7 @@ static void expect_answer(void)
 {
 	cpu_kernel *k[2];
 	failure f = { 0 };
-	void *lib = cpu_build(2, answer, k, &f);
+	void *lib = cpu_build(2, answer, k, NULL, &f);
 	ck_assert_msg(lib != NULL, "%s", f.text);
 	ck_assert_int_eq(k[0](NULL), 42);
 	ck_assert_ptr_null(k[1]);
@@ -82,7 +83,7 @@ START_TEST(cache)
 	ck_assert_int_eq(chmod(dir, 0777), 0);
 	failure f = { 0 };
 	cpu_kernel *k[2];
-	ck_assert_ptr_null(cpu_build(2, answer, k, &f));
+	ck_assert_ptr_null(cpu_build(2, answer, k, NULL, &f));
 	ck_assert_int_eq(f.status, CLI_MACHINE);
 	/* Without a cache nothing is left. */
 	setenv("TDL_CACHE", "/dev/null/x", 1);
@@ -95,6 +96,94 @@ START_TEST(cache)
 }
 END_TEST
 
+/* Of n kernels each returns its number, modulo `different'. */
+static const char **numbered(int n, int different)
+{
+	const char **s = ARENA_ARRAY(mem, const char *, n);
+	for (int i = 0; i < n; i++)
+		s[i] = arena_printf(mem, "int TDL_KERNEL(tdl_args *args) "
+				    "{ return %d + (args != 0); }\n",
+				    i % different);
+	return s;
+}
+
+typedef struct told {
+	int times, done, all;
+} told;
+
+static void tell(void *arg, int done, int all)
+{
+	told *t = arg;
+	ck_assert_int_le(t->done, done);
+	*t = (told){ t->times + 1, done, all };
+}
+
+/* A text is compiled once, whichever kernels have it, and who asks is told of
+ * the compiler where that takes long. */
+START_TEST(equal_kernels)
+{
+	enum { N = 60, DIFFERENT = 45 };
+	const char *cc = file("slow");
+	const char **sources = numbered(N, DIFFERENT);
+	cpu_kernel *k[N];
+	failure f = { 0 };
+	told t = { 0 };
+	const build_progress progress = { tell, &t };
+	FILE *script = fopen(cc, "w");
+	fputs("#!/bin/sh\n"
+	      "case \"$*\" in *' -c '*) sleep 1.1 ;; esac\nexec cc \"$@\"\n",
+	      script);
+	fclose(script);
+	ck_assert_int_eq(chmod(cc, 0700), 0);
+	setenv("TDL_CACHE", file("cache"), 1);
+	setenv("CC", cc, 1);
+	void *lib = cpu_build(N, sources, k, &progress, &f);
+	ck_assert_msg(lib != NULL, "%s", f.text);
+	for (int i = 0; i < N; i++) {
+		ck_assert_int_eq(k[i](NULL), i % DIFFERENT);
+		ck_assert_ptr_eq(k[i], k[i % DIFFERENT]);
+	}
+	ck_assert_int_ge(t.times, 1);
+	ck_assert_int_eq(t.all, DIFFERENT);
+	ck_assert_int_eq(t.done, DIFFERENT);
+	cpu_close(lib);
+	t = (told){ 0 };
+	lib = cpu_build(N, sources, k, &progress, &f);
+	ck_assert_ptr_nonnull(lib);
+	ck_assert_int_eq(t.times, 0);
+	cpu_close(lib);
+	setenv("CC", "cc", 1);
+	/* Which kernels share a text is part of what is kept. */
+	lib = cpu_build(N, numbered(N, DIFFERENT - 1), k, NULL, &f);
+	ck_assert_ptr_nonnull(lib);
+	for (int i = 0; i < N; i++)
+		ck_assert_int_eq(k[i](NULL), i % (DIFFERENT - 1));
+	cpu_close(lib);
+}
+END_TEST
+
+/* The files of a plan: every kernel in one of them, and all about as long. */
+START_TEST(shares)
+{
+	for (int n = 0; n < 200; n += 7)
+		for (int processors = 1; processors < 9; processors += 3) {
+			const char **s = numbered(n, n + 1);
+			chunks x = chunks_of(mem, n, s, processors);
+			int all = 0, least = n, most = 0;
+			for (int c = 0; c < x.n; c++) {
+				all += x.at[c].n;
+				least = x.at[c].n < least ? x.at[c].n : least;
+				most = x.at[c].n > most ? x.at[c].n : most;
+			}
+			ck_assert_int_eq(all, n);
+			ck_assert_int_eq(x.nkernels, n);
+			ck_assert_int_le(most - least, 1);
+			ck_assert(x.n < processors ? most <= 4 :
+						     x.n % processors == 0);
+		}
+}
+END_TEST
+
 START_TEST(compilers_that_fail)
 {
 	static const char *const bad[] = { "int TDL_KERNEL(\n" };
@@ -102,20 +191,20 @@ START_TEST(compilers_that_fail)
 	cpu_kernel *k[1];
 	failure f = { 0 };
 	setenv("TDL_CACHE", file("cache"), 1);
-	ck_assert_ptr_null(cpu_build(1, bad, k, &f));
+	ck_assert_ptr_null(cpu_build(1, bad, k, NULL, &f));
 	ck_assert_ptr_nonnull(strstr(f.text, "error"));
 	ck_assert_int_eq(f.status, CLI_INPUT);
 	f = (failure){ 0 };
-	ck_assert_ptr_null(cpu_build(1, other, k, &f));
+	ck_assert_ptr_null(cpu_build(1, other, k, NULL, &f));
 	ck_assert_int_eq(f.status, CLI_INPUT);
 	f = (failure){ 0 };
 	setenv("CC", "/nonexistent/cc", 1);
-	ck_assert_ptr_null(cpu_build(1, answer, k, &f));
+	ck_assert_ptr_null(cpu_build(1, answer, k, NULL, &f));
 	ck_assert_int_eq(f.status, CLI_MACHINE);
 	ck_assert_ptr_nonnull(strstr(f.text, "/nonexistent/cc"));
 	f = (failure){ 0 };
 	setenv("CC", "false", 1);
-	ck_assert_ptr_null(cpu_build(1, answer, k, &f));
+	ck_assert_ptr_null(cpu_build(1, answer, k, NULL, &f));
 	ck_assert_int_eq(f.status, CLI_MACHINE);
 }
 END_TEST
@@ -157,6 +246,8 @@ Suite *suite(void)
 	TCase *c = tcase_create("kernel_cache");
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	tcase_add_test(c, cache);
+	tcase_add_test(c, equal_kernels);
+	tcase_add_test(c, shares);
 	tcase_add_test(c, compilers_that_fail);
 	tcase_add_test(c, cholesky);
 	suite_add_tcase(s, c);
