@@ -26,7 +26,7 @@ char *codegen_c(arena *a, const kernel *k)
 	};
 	arena *work = arena_new();
 	emitter g = {.t = {.a = work}, .k = k};
-	char *s;
+	char *s, *comment;
 	if (k->opaque) {
 		arena_free(work);
 		return NULL;
@@ -34,8 +34,11 @@ char *codegen_c(arena *a, const kernel *k)
 	g.s = schedule_of(k);
 	printer_init(&g.p, work, &g.s.nest, false);
 	emit_comment(&g);
+	comment = text_end(&g.t);
+	g.t = (text){ .a = work };
 	emit[g.s.kind](&g);
-	s = arena_strdup(a, text_end(&g.t));
+	s = arena_printf(a, "%s%s%s%s", comment, print_numbers(&g.p, true),
+			 text_end(&g.t), print_numbers(&g.p, false));
 	arena_free(work);
 	return s;
 }

@@ -8,8 +8,10 @@
 
 /* The C source of a kernel, to be compiled behind tdl/generated.h and
  * tdl/product.h: a function TDL_KERNEL and its helpers TDL_PART(..).  The same
- * text for equal kernels with equal names.  NULL for an opaque kernel, which
- * has no source. */
+ * text for equal kernels with equal names: a line of comment, then lines that
+ * define numbers, "#define TDL_NUMBER_0 ..", then the same for kernels that
+ * differ in such numbers alone.  NULL for an opaque kernel, which has no
+ * source. */
 char *codegen_c(arena *a, const kernel *k);
 
 /* The same as CUDA, to be compiled behind tdl/cuda.h, and the dimensions of its

@@ -530,10 +530,35 @@ const char *print_stored(printer *p, const kexpr *e, dtype to)
 
 /* ---- all expressions --------------------------------------------------- */
 
+/* A number of 64 bits, by name, so that kernels that differ in such numbers
+ * alone, as those with seeds of their own, have one text. */
+static expr_piece print_number(printer *p, int64_t x)
+{
+	int i = 0;
+	while (i < p->numbers.n && p->numbers.at[i] != x)
+		i++;
+	if (i == p->numbers.n)
+		vec_push(p->a, &p->numbers, x);
+	return (expr_piece){arena_printf(p->a, "TDL_NUMBER_%d", i), BIND_ATOM};
+}
+
+const char *print_numbers(printer *p, bool defined)
+{
+	const char *s = "";
+	for (int i = 0; i < p->numbers.n; i++)
+		s = defined ? arena_printf(
+			p->a, "%s#define TDL_NUMBER_%d (%s)\n", s, i,
+			print_int(p, p->numbers.at[i], DT_I64).s) :
+			arena_printf(p->a, "%s#undef TDL_NUMBER_%d\n", s, i);
+	return s;
+}
+
 static expr_piece print_any(printer *p, const kexpr *e)
 {
 	switch (e->kind) {
 	case KX_INT:
+		if (!p->cuda && e->type == DT_I64 && e->i != (int32_t)e->i)
+			return print_number(p, e->i);
 		return print_int(p, e->i, e->type);
 	case KX_FLOAT:
 		return print_float(p, e->f, e->type);

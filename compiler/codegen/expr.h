@@ -33,6 +33,8 @@ typedef struct printer {
 	VEC(named) named;
 	VEC(named) loaded; /* elements that were read before their use */
 	int nnames; /* index0, index1, .. so far */
+	VEC(int64_t) numbers; /* TDL_NUMBER_0, .. in C: no extents or strides,
+				 and so nothing that compilers make use of */
 } printer;
 
 /* Chooses names that are C identifiers, apart from all others in the text. */
@@ -50,6 +52,9 @@ const char *type_of_element(dtype t);
 const char *type_suffix(dtype t);
 
 const char *print_expr(printer *p, const kexpr *e);
+
+/* The lines that define the names of numbers, or that end these definitions. */
+const char *print_numbers(printer *p, bool defined);
 
 /* The same as an operand: in parentheses unless it is a name or the like. */
 const char *print_operand(printer *p, const kexpr *e);

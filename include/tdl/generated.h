@@ -52,6 +52,8 @@ typedef struct tdl_args {
 			  is read at the result's own index only */
 	void *scratch;
 	tdl_fault fault;
+	const int64_t *numbers; /* of kernels that share a text, which call it
+				   TDL_NUMBER_0 and so on; set by them */
 } tdl_args;
 
 /* ---- blocks ------------------------------------------------------------ */

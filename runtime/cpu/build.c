@@ -48,7 +48,7 @@ enum { NFLAGS = sizeof(flags) / sizeof(*flags) };
 /* Between two looks whether a compiler has ended. */
 enum { LOOK_NANOSECONDS = 2000000 };
 
-/* How long nothing is said of compiling. */
+/* Nothing is said of compiling before that. */
 #define SILENT_SECONDS 1.0
 
 typedef VEC(char *) words;

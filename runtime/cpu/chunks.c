@@ -13,34 +13,81 @@
  * kernels; about so many at most, so that progress is seen. */
 enum { LEAST_KERNELS = 4, MANY_KERNELS = 32 };
 
-/* What a kernel takes beside its text, in bytes of text, which the lines that
- * name it in a file are part of. */
-enum { EACH = 500 };
+/* In bytes of text, the time of a kernel beside its text; and of one that
+ * shares it. */
+enum { KERNEL_COST = 500, SHARED_COST = 100 };
 
-/* A kernel of a text of its own. */
+/* A definition of a number in front of a kernel's text. */
+static const char definition[] = "#define TDL_NUMBER_";
+
+typedef VEC(char) bytes;
+
+/* Kernels whose texts are the same but for these numbers. */
 typedef struct unit {
-	int kernel;
-	size_t cost; /* in bytes of text */
+	const char *text; /* behind them */
+	VEC(int) kernels;
+	size_t cost;
 } unit;
 
-typedef VEC(unit) units;
+typedef VEC(unit *) units;
 
-/* The kernels that are the first of their text. */
-static units find_units(arena *a, int n, const char *const *sources, int *same)
+static const char *next_line(const char *s)
 {
-	strmap *first = strmap_new(a);
+	s += strcspn(s, "\n");
+	return *s ? s + 1 : s;
+}
+
+static bool defines(const char *line)
+{
+	return !strncmp(line, definition, sizeof(definition) - 1);
+}
+
+/* The first definition of a number, or where it would be. */
+static const char *numbers_of(const char *text)
+{
+	return strncmp(text, "/*", 2) ? text : next_line(text);
+}
+
+/* The text behind the numbers, of which there are *n. */
+static const char *behind_numbers(const char *text, int *n)
+{
+	const char *s = numbers_of(text);
+	for (*n = 0; defines(s); ++*n)
+		s = next_line(s);
+	return s;
+}
+
+/* Adds a kernel to those that share its text. */
+static void add_kernel(arena *a, strmap *known, units *all, int kernel,
+		       const char *text)
+{
+	int n;
+	const char *rest = behind_numbers(text, &n);
+	const char *key = arena_printf(a, "%d\n%s", n, rest);
+	unit *u = strmap_get(known, key);
+	if (!u) {
+		u = ARENA_NEW(a, unit);
+		*u = (unit){ .text = rest, .cost = strlen(rest) + KERNEL_COST };
+		strmap_put(known, key, u);
+		vec_push(a, all, u);
+	}
+	vec_push(a, &u->kernels, kernel);
+	u->cost += SHARED_COST;
+}
+
+static units find_units(arena *a, int n, const char *const *sources, chunks *x)
+{
+	strmap *first = strmap_new(a), *known = strmap_new(a);
 	units all = { 0 };
 	for (int i = 0; i < n; i++) {
-		same[i] = -1;
-		if (!sources[i])
+		const char *s = sources[i];
+		uintptr_t before = s ? (uintptr_t)strmap_get(first, s) : 0;
+		x->same[i] = before ? (int)before - 1 : s ? i : -1;
+		if (!s || before)
 			continue;
-		uintptr_t before = (uintptr_t)strmap_get(first, sources[i]);
-		same[i] = before ? (int)before - 1 : i;
-		if (before)
-			continue;
-		strmap_put(first, sources[i], (void *)((uintptr_t)i + 1));
-		unit u = { i, strlen(sources[i]) + EACH };
-		vec_push(a, &all, u);
+		strmap_put(first, s, (void *)((uintptr_t)i + 1));
+		add_kernel(a, known, &all, i, s);
+		x->nkernels++;
 	}
 	return all;
 }
@@ -48,10 +95,11 @@ static units find_units(arena *a, int n, const char *const *sources, int *same)
 /* The dearest first; of equal ones the one that comes first in the plan. */
 static int by_cost(const void *x, const void *y)
 {
-	const unit *a = x, *b = y;
+	const unit *a = *(unit *const *)x, *b = *(unit *const *)y;
+	int i = a->kernels.at[0], j = b->kernels.at[0];
 	if (a->cost != b->cost)
 		return a->cost < b->cost ? 1 : -1;
-	return (a->kernel > b->kernel) - (a->kernel < b->kernel);
+	return (i > j) - (i < j);
 }
 
 /* All processors have as many. */
@@ -79,33 +127,85 @@ static void divide(arena *a, const units *all, int n, share *to)
 			if (to[c].cost < least->cost)
 				least = &to[c];
 		vec_push(a, &least->units, all->at[i]);
-		least->cost += all->at[i].cost;
+		least->cost += all->at[i]->cost;
 	}
+}
+
+/* ---- the text of a file ------------------------------------------------ */
+
+static void append(arena *a, bytes *to, const char *s)
+{
+	for (; *s; s++)
+		vec_push(a, to, *s);
+}
+
+static void append_kernel(arena *a, bytes *to, char kind, int kernel,
+			  const char *text)
+{
+	append(a, to, arena_printf(a, "\n#define TDL_KERNEL tdl_%c%d\n"
+				   "#define TDL_PART(x) tdl_%c%d_##x\n",
+				   kind, kernel, kind, kernel));
+	append(a, to, text);
+	append(a, to, "#undef TDL_KERNEL\n#undef TDL_PART\n");
+}
+
+/* The kernel that gives a shared text its numbers. */
+static void append_caller(arena *a, bytes *to, const unit *u, int kernel,
+			  const char *source)
+{
+	append(a, to, arena_printf(a, "int tdl_k%d(tdl_args *args)\n{\n"
+				   "\tstatic const int64_t numbers[] = { 0",
+				   kernel));
+	for (const char *s = numbers_of(source); defines(s); s = next_line(s)) {
+		const char *value = s + strcspn(s, " ") + 1;
+		value += strcspn(value, " ");
+		append(a, to, arena_printf(a, ",%.*s",
+					   (int)strcspn(value, "\n"), value));
+	}
+	append(a, to, arena_printf(a, " };\n\targs->numbers = numbers + 1;\n"
+				   "\treturn tdl_s%d(args);\n}\n",
+				   u->kernels.at[0]));
+}
+
+static void append_unit(arena *a, bytes *to, const unit *u,
+			const char *const *sources)
+{
+	int n, first = u->kernels.at[0];
+	if (u->kernels.n == 1) {
+		append_kernel(a, to, 'k', first, sources[first]);
+		return;
+	}
+	behind_numbers(sources[first], &n);
+	append(a, to, "\n");
+	for (int i = 0; i < n; i++)
+		append(a, to, arena_printf(a, "%s%d (args->numbers[%d])\n",
+					   definition, i, i));
+	append_kernel(a, to, 's', first, u->text);
+	for (int i = 0; i < u->kernels.n; i++)
+		append_caller(a, to, u, u->kernels.at[i],
+			      sources[u->kernels.at[i]]);
 }
 
 static chunk write_chunk(arena *a, const share *s, const char *const *sources)
 {
-	char *text = "#include \"tdl/kernels.h\"\n", *end;
-	char *whole = arena_alloc(a, strlen(text) + s->cost + 1);
-	end = stpcpy(whole, text);
+	chunk c = { 0 };
+	bytes text = { 0 };
+	append(a, &text, "#include \"tdl/kernels.h\"\n");
 	for (int i = 0; i < s->units.n; i++) {
-		int k = s->units.at[i].kernel;
-		end = stpcpy(end, arena_printf(
-			a, "\n#define TDL_KERNEL tdl_k%d\n"
-			"#define TDL_PART(x) tdl_k%d_##x\n", k, k));
-		end = stpcpy(end, sources[k]);
-		end = stpcpy(end, "#undef TDL_KERNEL\n#undef TDL_PART\n");
+		append_unit(a, &text, s->units.at[i], sources);
+		c.n += s->units.at[i]->kernels.n;
 	}
-	return (chunk){ s->units.n, whole };
+	vec_push(a, &text, '\0');
+	c.text = text.at;
+	return c;
 }
 
 chunks chunks_of(arena *a, int n, const char *const *sources, int processors)
 {
 	chunks x = { .same = ARENA_ARRAY(a, int, n) };
-	units all = find_units(a, n, sources, x.same);
+	units all = find_units(a, n, sources, &x);
 	if (all.n > 0)
 		qsort(all.at, (size_t)all.n, sizeof(*all.at), by_cost);
-	x.nkernels = all.n;
 	x.n = count_chunks(all.n, processors);
 	x.at = ARENA_ARRAY(a, chunk, x.n);
 	share *shares = ARENA_ARRAY(a, share, x.n);

@@ -1,5 +1,7 @@
 /* The texts of a plan's kernels, each once, divided into files that are
- * compiled at the same time. */
+ * compiled at the same time.  Texts that differ in numbers alone, as
+ * compiler/codegen defines them in front of a text, are one, whose kernels hand
+ * these numbers to it. */
 #ifndef TDL_RUNTIME_CPU_CHUNKS_H
 #define TDL_RUNTIME_CPU_CHUNKS_H
 
@@ -11,7 +13,7 @@ typedef struct chunk {
 } chunk;
 
 typedef struct chunks {
-	int *same;   /* by kernel: the first one of its text; -1: it has none */
+	int *same; /* by kernel: the first one of its text; -1: it has none */
 	int nkernels; /* of different texts */
 	int n;
 	chunk *at; /* those that take longest first, in a */

@@ -4,7 +4,7 @@
 
 #include "runtime/exec/fail.h"
 
-/* Who wants to know how far a build is. */
+/* A listener to how far a build is. */
 typedef struct build_progress {
 	/* So many of all kernels that have to be compiled are.  Called from a
 	 * second after the beginning on, where that has changed. */

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "compiler/codegen/codegen.h"
+#include "include/tdl/generated.h"
 #include "kernel/eval.h"
 #include "layout/mesh.h"
 #include "runtime/comm/barrier.h"
@@ -153,12 +154,49 @@ START_TEST(equal_kernels)
 	ck_assert_int_eq(t.times, 0);
 	cpu_close(lib);
 	setenv("CC", "cc", 1);
-	/* Which kernels share a text is part of what is kept. */
+	/* The kernels that share a text are part of what is kept. */
 	lib = cpu_build(N, numbered(N, DIFFERENT - 1), k, NULL, &f);
 	ck_assert_ptr_nonnull(lib);
 	for (int i = 0; i < N; i++)
 		ck_assert_int_eq(k[i](NULL), i % (DIFFERENT - 1));
 	cpu_close(lib);
+}
+END_TEST
+
+/* Texts that differ in their comments and their numbers alone; every fifth has
+ * one number less, and every third, in a file of other texts, is alone. */
+START_TEST(numbers)
+{
+	enum { N = 30 };
+	const char **s = ARENA_ARRAY(mem, const char *, N);
+	cpu_kernel *k[N];
+	failure f = { 0 };
+	tdl_args args = { .scratch = NULL };
+	for (int i = 0; i < N; i++)
+		s[i] = arena_printf(
+			mem, "/* %d */\n#define TDL_NUMBER_0 (-%dLL)\n%s"
+			"int TDL_KERNEL(tdl_args *args)\n{\n"
+			"\treturn TDL_NUMBER_0 %s + %d;\n}\n"
+			"#undef TDL_NUMBER_0\n%s", i, i,
+			i % 5 ? "#define TDL_NUMBER_1 (1000)\n" : "",
+			i % 5 ? "+ TDL_NUMBER_1" : "", i % 3 ? 0 : i,
+			i % 5 ? "#undef TDL_NUMBER_1\n" : "");
+	setenv("TDL_CACHE", file("cache"), 1);
+	void *lib = cpu_build(N, s, k, NULL, &f);
+	ck_assert_msg(lib != NULL, "%s", f.text);
+	for (int i = 0; i < N; i++)
+		ck_assert_int_eq(k[i](&args), (i % 5 ? 1000 : 0) - i +
+				 (i % 3 ? 0 : i));
+	cpu_close(lib);
+	/* Two texts for those that are not alone. */
+	chunks x = chunks_of(mem, N, s, 1);
+	int shared = 0;
+	for (const char *t = x.at[0].text;
+	     (t = strstr(t, "TDL_KERNEL tdl_s")); t++)
+		shared++;
+	ck_assert_int_eq(x.n, 1);
+	ck_assert_int_eq(shared, 2);
+	ck_assert_int_eq(x.nkernels, N);
 }
 END_TEST
 
@@ -247,6 +285,7 @@ Suite *suite(void)
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	tcase_add_test(c, cache);
 	tcase_add_test(c, equal_kernels);
+	tcase_add_test(c, numbers);
 	tcase_add_test(c, shares);
 	tcase_add_test(c, compilers_that_fail);
 	tcase_add_test(c, cholesky);
