@@ -10,6 +10,7 @@ static const char *const classes[] = {
 	[KERNEL_ELEMENTWISE] = "elementwise",
 	[KERNEL_TURNED] = "transposition",
 	[KERNEL_FUNCTION] = "function",
+	[KERNEL_LONG] = "long function",
 	[KERNEL_INNER] = "inner reduction",
 	[KERNEL_OUTER] = "outer reduction",
 	[KERNEL_PRODUCT] = "product",
@@ -55,7 +56,10 @@ kernel_side kernel_side_parse(const char *name)
 
 /* ---- what a body has --------------------------------------------------- */
 
-enum { MOST_READS = 2 }; /* that are told apart, the first ones */
+enum {
+	MOST_READS = 2, /* that are told apart, the first ones */
+	MOST_SEEN = 32,
+};
 
 typedef struct findings {
 	const kernel *k;
@@ -66,7 +70,11 @@ typedef struct findings {
 	bool gathers;	 /* .. of data */
 	bool turned;	 /* .. a read has the result's last variable, but not in
 			    its last index */
+	int nseen;
+	const kexpr *seen[MOST_SEEN]; /* functions: each is evaluated once */
 	double functions; /* that are evaluated per point */
+	double longs;	  /* .. that are no floats' and take many operations */
+	uint32_t bound;	 /* variables whose value each term has for itself */
 } findings;
 
 static uint32_t vars_of(const kexpr *e)
@@ -113,14 +121,56 @@ static void look_at_read(findings *f, const kexpr *e)
 	f->nreads++;
 }
 
+/* Of `if ids[k] == i then .. else 0' each term is for one i: a reduction is a
+ * scatter, that does not run through i. */
+static void look_at_choice(findings *f, const kexpr *e)
+{
+	const kexpr *c = e->args[0], *other = e->args[2];
+	bool nothing = (other->kind == KX_FLOAT && other->f == 0) ||
+		       (other->kind == KX_INT && other->i == 0);
+	if (f->k->reducer != RED_SUM || !nothing || c->kind != KX_FN ||
+	    fn_table[c->fn].rule != FN_EQUALITY || c->nargs != 2)
+		return;
+	for (int i = 0; i < 2; i++) {
+		const kexpr *v = c->args[i];
+		if (v->kind == KX_VAR && v->var < f->k->nout &&
+		    kx_has_read(c->args[1 - i]))
+			f->bound |= 1u << v->var;
+	}
+}
+
+/* Whether the same function of the same was there before. */
+static bool was_seen(findings *f, const kexpr *e)
+{
+	for (int i = 0; i < f->nseen; i++)
+		if (kx_equal(f->seen[i], e))
+			return true;
+	if (f->nseen < MOST_SEEN)
+		f->seen[f->nseen++] = e;
+	return false;
+}
+
+static void look_at_function(findings *f, const kexpr *e)
+{
+	enum { MANY = 32 };
+	bool of_floats = fn_is_transcendental(e->fn) &&
+			 dtype_is_float(e->args[0]->type);
+	bool takes_long = !of_floats && fn_flops(e->fn) >= MANY;
+	if ((!of_floats && !takes_long) || was_seen(f, e))
+		return;
+	f->functions += of_floats;
+	f->longs += takes_long;
+}
+
 /* Of a choice both sides are looked at. */
 static void look_at(findings *f, const kexpr *e)
 {
 	if (e->kind == KX_READ)
 		look_at_read(f, e);
-	if (e->kind == KX_FN && fn_is_transcendental(e->fn) &&
-	    dtype_is_float(e->args[0]->type))
-		f->functions++;
+	if (e->kind == KX_SELECT)
+		look_at_choice(f, e);
+	if (e->kind == KX_FN)
+		look_at_function(f, e);
 	for (int i = 0; i < e->nargs; i++)
 		look_at(f, e->args[i]);
 }
@@ -135,12 +185,22 @@ static uint32_t range(int first, int end)
 	return bits;
 }
 
+/* Whether one of two reads moves along a dimension of the result alone: else
+ * each element is read once, and a sum of products is as any other. */
+static bool has_sides(const kernel *k, const findings *f)
+{
+	return ((f->vars[0] ^ f->vars[1]) & range(0, k->nout)) != 0;
+}
+
 static kernel_class class_of(const kernel *k, const findings *f)
 {
 	uint32_t reduced = moving(k, range(k->nout, k->nvars - k->nderived));
-	if (f->gathers || k->nderived > 0)
+	if (f->gathers || k->nderived > 0 || f->bound)
 		return KERNEL_GATHER;
-	if (kernel_sums_products(k) && f->nreads >= MOST_READS && reduced)
+	if (f->longs > 0)
+		return KERNEL_LONG;
+	if (kernel_sums_products(k) && f->nreads >= MOST_READS && reduced &&
+	    has_sides(k, f))
 		return f->windows ? KERNEL_WINDOW : KERNEL_PRODUCT;
 	if (k->reducer != RED_NONE && reduced)
 		return f->functions > 0	  ? KERNEL_FUNCTION
@@ -171,8 +231,9 @@ kernel_form kernel_form_of(const kernel *k)
 	look_at(&f, k->body);
 	form.class = class_of(k, &f);
 	double flops = (double)kernel_flops_per_point(k);
-	if (form.class == KERNEL_FUNCTION)
-		flops = f.functions;
+	if (form.class == KERNEL_FUNCTION || form.class == KERNEL_LONG)
+		flops = f.functions + f.longs;
+	form.bound = f.bound;
 	if (flops > 1)
 		form.work = flops;
 	if (form.class == KERNEL_PRODUCT || form.class == KERNEL_WINDOW)
@@ -194,7 +255,7 @@ kernel_load kernel_load_of(const kernel *k, const kernel_form *f,
 				l.extent[s] *= n;
 				found = true;
 			}
-		if (k->vars[v].kind == KVAR_DERIVED)
+		if (k->vars[v].kind == KVAR_DERIVED || f->bound >> v & 1)
 			continue;
 		if (product && !found)
 			l.count *= n;

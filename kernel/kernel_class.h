@@ -10,11 +10,13 @@ typedef enum kernel_class {
 	KERNEL_ELEMENTWISE, /* no reduction, arithmetic alone */
 	KERNEL_TURNED,	    /* the same, reading across its last dimension */
 	KERNEL_FUNCTION,    /* with functions that are no arithmetic: exp .. */
+	KERNEL_LONG,	    /* .. of tens of operations: random numbers */
 	KERNEL_INNER,	    /* reduces along the last dimension of a read */
 	KERNEL_OUTER,	    /* reduces along others alone */
-	KERNEL_PRODUCT,	    /* a sum of products of reads */
+	KERNEL_PRODUCT,	    /* a sum of products of reads, one of which moves
+			       along the result where the other does not */
 	KERNEL_WINDOW,	    /* the same over windows: a convolution */
-	KERNEL_GATHER,	    /* reads at indices that are data */
+	KERNEL_GATHER,	    /* reads, or adds up, at indices that are data */
 	KERNEL_OPAQUE,	    /* unknown code */
 	KERNEL_CLASSES,
 } kernel_class;
@@ -41,6 +43,7 @@ typedef struct kernel_form {
 	double work; /* per point of its loops, at least 1: functions, or
 			operations */
 	uint32_t side[KERNEL_SIDES]; /* variables, a bit each; products */
+	uint32_t bound; /* variables that indices are compared with: no work */
 	uint64_t structure; /* kernel_structure_hash() */
 } kernel_form;
 

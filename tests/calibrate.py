@@ -16,8 +16,8 @@ import programs
 from programs import expect
 
 TDLC, TDLRUN = programs.TDLC, programs.TDLRUN
-CLASSES = ["elementwise", "transposition", "function", "inner reduction",
-           "outer reduction", "product", "convolution", "gather"]
+CLASSES = ["elementwise", "transposition", "function", "long function",
+           "inner reduction", "outer reduction", "product", "convolution", "gather"]
 
 
 # ---- a machine that nobody measured ------------------------------------------
@@ -116,6 +116,11 @@ def cases(r):
     yield x + "y = transpose(x, perm = [1, 0])", "transposition", t, n * m, \
         both, None, 1
     yield x + "y = exp(x)", "function", t, n * m, both, None, 1
+    yield x + "y = twice(x)", "function", t, n * m, both, None, 1
+    yield x + f"input w[{n}, {m}]: {t}\ny = dots(x, w)", \
+        "inner reduction", t, 2 * n * m, (2 * n * m + n) * size, None, 1
+    yield x + "input s[]: i64\ny = seeded_dropout(x, s)", "long function", \
+        t, n * m, both + 8, None, 1
     yield x + "y = reduce_max(x, axes = [1])", "inner reduction", t, n * m, \
         (n * m + n) * size, None, 1
     yield x + "y = reduce_max(x, axes = [0])", "outer reduction", t, n * m, \
@@ -127,9 +132,18 @@ def cases(r):
         "product", "f32", 0, 4 * (n * k + k * m + n * m), [n, m, k], 1
 
 
+OPS = """
+/// A function of the same is computed once.
+op twice(x[..d]) -> y[..d] = lambda ..d: tanh(x[..d]) * tanh(x[..d])
+/// Products of which none has a side.
+op dots(a[N, M], b[N, M]) -> y[N] =
+    lambda i: Sum(lambda j: a[i, j] * b[i, j])
+"""
+
+
 def predicted(model, path, *options):
     with tempfile.NamedTemporaryFile("w", suffix=".tdl") as f:
-        f.write("model one() {\n" + model + "\noutput y\n}\n")
+        f.write(OPS + "model one() {\n" + model + "\noutput y\n}\n")
         f.flush()
         return programs.call(TDLC, "plan", f.name, "--topology", path,
                              "--no-fuse", *options)
@@ -424,7 +438,8 @@ def check_damage(r, folder):
         with open(path, "w", encoding="utf-8") as f:
             json.dump(j, f)
         said = refused(path, out)
-        if wrong not in (True, 1e300):
+        empty = wrong == [] and key in ("kernels", "transfers")
+        if wrong not in (True, 1e300) and not empty:
             at = name.rsplit("[", 1)[0].rsplit(".", 1)[0]
             expect(f"{name} = {wrong}: {said}", "[bad-topology]" in said and
                    (at in said or name.split(".")[-1].split("[")[0] in said))

@@ -75,7 +75,7 @@ static int64_t short_side(const calibrated *x, kernel_side *side)
 	for (int s = 0; s < KERNEL_SIDES; s++)
 		if (s != (int)*side)
 			others = fmin(others, x->load.extent[s]);
-	bool is_short = x->form.class == KERNEL_PRODUCT &&
+	bool is_short = x->form.side[SIDE_DEPTH] != 0 &&
 			SHORTER * x->load.extent[*side] <= others;
 	return is_short ? (int64_t)x->load.extent[*side] : 0;
 }
