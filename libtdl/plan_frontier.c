@@ -31,11 +31,12 @@ json_t *plan_frontier_json(const plan_request *how, const frontier *f)
 	for (int i = 0; i < f->points.n; i++) {
 		const plan_program *p = f->points.at[i].program;
 		json_array_append_new(list, json_pack(
-			"{s:s, s:f, s:I, s:I}", "algorithm",
+			"{s:s, s:f, s:I, s:I, s:b}", "algorithm",
 			f->points.at[i].search->algorithm, "predicted_seconds",
 			p->seconds, "peak_bytes_per_device",
 			(json_int_t)p->held, "communication_bytes",
-			(json_int_t)p->moved));
+			(json_int_t)p->moved, "buckets",
+			f->points.at[i].in_buckets));
 	}
 	return json_pack("{s:s, s:i, s:b, s:s?, s:o}", "model",
 			 how->graph->name, "devices", how->k, "proven",

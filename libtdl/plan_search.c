@@ -132,19 +132,6 @@ static const graph *divided_in_time(job *d, const graph *g,
 	return graph_has_batch_dims(g, &t, d->sink) ? g : NULL;
 }
 
-/* Reads --bucket-bytes. */
-static bool read_bucket(job *d, plan_options *o)
-{
-	if (!o->bucket && o->frontier)
-		return true;
-	if (o->frontier)
-		cli_usage(&d->program, "%s does not go with %s",
-			  job_option(d, "bucket-bytes"),
-			  job_option(d, "frontier"));
-	return !o->frontier && plan_read_bucket(d, o->bucket, o->topology,
-						&o->request.bucket);
-}
-
 /* Whether there is such an algorithm; one that divides layers goes with
  * stages. */
 static bool is_choice(job *d, const plan_options *o)
@@ -179,7 +166,9 @@ bool plan_options_agree(job *d, plan_options *o)
 		return false;
 	else
 		return go_with_algorithm(d, o) && read_turns(d, o) &&
-		       read_bucket(d, o) && plan_stages_agree(d, o) &&
+		       plan_read_bucket(d, o->bucket, o->topology,
+					&o->request.bucket) &&
+		       plan_stages_agree(d, o) &&
 		       is_choice(d, o);
 	return false;
 }

@@ -90,6 +90,28 @@ static plan *made_of(const plan_request *own, const assignment *as,
 	return lower_plan(own->arena, own->graph, as, &o, own->sink);
 }
 
+bool program_in_buckets(const plan_request *how, const assignment *as,
+			plan_program *p, bool *faster)
+{
+	plan_request own = *how;
+	layout_classes *f;
+	*faster = false;
+	own.arena = arena_new();
+	plan *made = made_of(&own, as, p, &f);
+	const plan *with = made ? plan_in_buckets(&own, made, f) : NULL;
+	if (with && with != made && fits(&own, with)) {
+		instr_times *t = instr_times_new(own.arena, f, own.topology);
+		double seconds = lower_run(t, with);
+		*faster = seconds < p->seconds * (1 - same);
+		if (*faster) {
+			p->seconds = seconds;
+			p->held = with->arena_bytes;
+		}
+	}
+	arena_free(own.arena);
+	return made != NULL;
+}
+
 /* The seconds of a program with buckets, without them in *bare; INFINITY if it
  * is not within the limit, or too slow to become the fastest by saving what is
  * hoped. */

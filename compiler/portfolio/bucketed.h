@@ -21,4 +21,10 @@ plan *plan_in_buckets(const plan_request *how, plan *p, layout_classes *f);
 bool plan_best_in_buckets(const plan_request *how, plan_candidates *all,
 			  plan_candidate *best);
 
+/* The seconds, and the bytes of the arena, of a program of a plan with its
+ * reductions in buckets, where these make it faster within how->memory; *faster
+ * is false elsewhere.  False when errors were added. */
+bool program_in_buckets(const plan_request *how, const assignment *as,
+			plan_program *p, bool *faster);
+
 #endif

@@ -2,6 +2,9 @@
 
 #include "compiler/portfolio/frontier.h"
 
+#include <stdlib.h>
+
+#include "compiler/portfolio/bucketed.h"
 #include "compiler/portfolio/candidates.h"
 #include "compiler/portfolio/complete_search.h"
 
@@ -24,22 +27,97 @@ static bool gather(const plan_request *how, plan_candidates *all, bool *proven)
 	return ok;
 }
 
-/* The fastest program that holds less than `held' bytes. */
-static frontier_point fastest_below(const plan_candidates *all, int64_t held)
+typedef VEC(frontier_point) points;
+
+/* All programs with places. */
+static points all_points(arena *a, const plan_candidates *all)
 {
-	frontier_point next = { 0 };
+	points x = { 0 };
 	for (int i = 0; i < all->n; i++) {
 		const plan_candidate *c = &all->at[i];
 		for (int j = 0; j < c->programs.n; j++) {
 			const plan_program *p = &c->programs.at[j];
-			if (p->held >= 0 && p->held < held &&
-			    (!next.program ||
-			     program_compare(p, next.program,
-					     OBJECTIVE_TIME) < 0))
-				next = (frontier_point){ c->search, p };
+			if (p->held >= 0)
+				vec_push(a, &x, ((frontier_point){ c->search,
+								   p }));
 		}
 	}
+	return x;
+}
+
+/* The fastest program that holds less than `held' bytes. */
+static frontier_point fastest_below(const points *all, int64_t held)
+{
+	frontier_point next = { 0 };
+	for (int i = 0; i < all->n; i++) {
+		const plan_program *p = all->at[i].program;
+		if (p->held < held &&
+		    (!next.program ||
+		     program_compare(p, next.program, OBJECTIVE_TIME) < 0))
+			next = all->at[i];
+	}
 	return next;
+}
+
+/* ---- with buckets ------------------------------------------------------ */
+
+/* The time of a program as buckets are hoped to leave it. */
+static double hope_of(const frontier_point *x)
+{
+	return x->program->seconds - x->program->saved;
+}
+
+/* By hope, then by memory. */
+static int by_hope(const void *p, const void *q)
+{
+	const frontier_point *x = p, *y = q;
+	double a = hope_of(x), b = hope_of(y);
+	int64_t m = x->program->held, n = y->program->held;
+	if (a != b)
+		return a < b ? -1 : 1;
+	return (m > n) - (m < n);
+}
+
+/* Whether another program without buckets is as fast as x may be with them, and
+ * needs no more memory. */
+static bool is_hopeless(const points *all, const frontier_point *x)
+{
+	for (int i = 0; i < all->n; i++) {
+		const plan_program *p = all->at[i].program;
+		if (p->held <= x->program->held && p->seconds <= hope_of(x))
+			return true;
+	}
+	return false;
+}
+
+/* Adds with buckets those programs that may be on the frontier so: the usual
+ * one of each plan, as its planner alone gives it, and those than which no
+ * other one promises more and needs less. */
+static bool add_in_buckets(const plan_request *how, points *all)
+{
+	points bare = { 0 };
+	int64_t least = INT64_MAX;
+	for (int i = 0; i < all->n; i++)
+		if (program_is_usual(all->at[i].program) ||
+		    !is_hopeless(all, &all->at[i]))
+			vec_push(how->arena, &bare, all->at[i]);
+	if (bare.n > 0)
+		qsort(bare.at, (size_t)bare.n, sizeof(*bare.at), by_hope);
+	for (int i = 0; i < bare.n; i++) {
+		frontier_point x = bare.at[i];
+		bool first = x.program->held < least;
+		if (!first && !program_is_usual(x.program))
+			continue;
+		least = first ? x.program->held : least;
+		plan_program *p = ARENA_COPY(how->arena, x.program, 1);
+		if (!program_in_buckets(how, &x.search->assignment, p,
+					&x.in_buckets))
+			return false;
+		x.program = p;
+		if (x.in_buckets)
+			vec_push(how->arena, all, x);
+	}
+	return true;
 }
 
 bool plan_frontier(const plan_request *how, frontier *f)
@@ -53,8 +131,11 @@ bool plan_frontier(const plan_request *how, frontier *f)
 		return false;
 	f->among = plan_proof_among(how);
 	f->nplans = all.n;
+	points every = all_points(how->arena, &all);
+	if (how->bucket != 0 && !add_in_buckets(how, &every))
+		return false;
 	for (;;) {
-		frontier_point next = fastest_below(&all, held);
+		frontier_point next = fastest_below(&every, held);
 		if (!next.program)
 			break;
 		held = next.program->held;
@@ -64,8 +145,9 @@ bool plan_frontier(const plan_request *how, frontier *f)
 		return true;
 	if (!plan_best(&roomy, &all, &least))
 		return false;
-	f->least = (frontier_point){ least->search,
-				     ARENA_COPY(how->arena, &least->program,
-						1) };
+	f->least = (frontier_point){
+		.search = least->search,
+		.program = ARENA_COPY(how->arena, &least->program, 1),
+	};
 	return true;
 }

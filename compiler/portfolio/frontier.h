@@ -7,6 +7,7 @@
 typedef struct frontier_point {
 	const search_result *search;
 	const plan_program *program;
+	bool in_buckets; /* the program has its reductions in buckets */
 } frontier_point;
 
 typedef struct frontier {
