@@ -135,7 +135,7 @@ const coverage *coverage_of(job *d, const char *path,
 	c->graph = read_surveyed(d, path, r, c, status);
 	if (!c->graph)
 		return NULL;
-	if (graph_traffic(c->graph) > INT64_MAX / 4 / c->devices) {
+	if (!graph_is_countable(c->graph, c->devices)) {
 		diag_error_in(d->sink, DIAG_MODEL_TOO_LARGE, c->graph->name,
 			      "%d devices might move more than 2^61 bytes",
 			      (int)c->devices);

@@ -192,7 +192,9 @@ bool plan_request_of(job *d, const graph *g, plan_options *o,
 	how->topology = o->stages ?
 		plan_topology_of_stages(d, o->topology, o->devices) :
 		plan_topology(d, o->topology, o->devices);
-	return how->topology && plan_is_countable(d->sink, g, o->devices) &&
+	/* Stages are counted one by one. */
+	return how->topology &&
+	       (o->stages || plan_is_countable(d->sink, g, o->devices)) &&
 	       plan_is_divided(d->arena, g, &o->strict, d->sink);
 }
 

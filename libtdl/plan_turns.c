@@ -46,6 +46,8 @@ static bool try_turns(chooser *c, const graph *g, int turns)
 	plan_request how = *c->how;
 	plan_result r;
 	how.graph = g;
+	if (c->found.search && !graph_is_countable(g, how.k))
+		return true;
 	if (!plan_is_countable(c->job->sink, g, how.k) ||
 	    !plan_search_once(&how, c->lower, &r))
 		return false;

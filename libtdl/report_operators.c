@@ -139,7 +139,7 @@ static const runner_up **runners_up(const report *r)
 	x.g = plan_graph(r->a, r->p, &x.as);
 	int k = mesh_workers(&r->p->mesh);
 	if (r->p->loop.turns > 0 || k > REPORT_MOST_WORKERS ||
-	    graph_traffic(x.g) > INT64_MAX / 4 / k)
+	    !graph_is_countable(x.g, k))
 		return NULL;
 	const runner_up **all = ARENA_ARRAY(r->a, const runner_up *,
 					    r->p->nnodes);

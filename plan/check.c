@@ -502,10 +502,11 @@ static int64_t expr_length(const kexpr *e)
 
 /* The reads of a kernel are found in time proportional to the length of its
  * body.  A worker does that for each buffer with a formula and each input of a
- * run; a plan that needs more than a second or so for it is refused. */
+ * run; a plan that needs more than ten seconds or so for it is refused: steps
+ * of a hundred micro-batches, through a hundred layers, need two. */
 static bool check_work(plan_checker *c, arena *tmp)
 {
-	enum { MOST_WORK = 20000000 };
+	enum { MOST_WORK = 200000000 };
 	const plan *p = c->p;
 	int64_t *length = ARENA_ARRAY(tmp, int64_t, p->nkernels), work = 0;
 	for (int k = 0; k < p->nkernels; k++)

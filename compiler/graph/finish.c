@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/utf8.h"
+#include "compiler/graph/turns.h"
 
 enum { LONGEST_NAME = 1000 }; /* bytes */
 
@@ -231,11 +232,11 @@ graph *graph_finish(graph_builder *b)
 		name_all(b, g);
 	}
 	arena_free(b->tmp);
-	if (!g || graph_traffic(g) <= GRAPH_MAX_BYTES)
+	if (!g || graph_traffic(g) <= GRAPH_MAX_TRAFFIC)
 		return g;
 	diag_error_in(sink, DIAG_MODEL_TOO_LARGE, g->name,
 		      "the tensors, and what the operators read and write, are "
-		      "more than 2^50 bytes");
+		      "more than 2^56 bytes");
 	return NULL;
 }
 
@@ -294,7 +295,7 @@ int64_t graph_flops(const graph *g)
 static bool add_bytes(int64_t *sum, const tensor *t)
 {
 	*sum += tensor_nbytes(&t->type);
-	return *sum <= GRAPH_MAX_BYTES;
+	return *sum <= GRAPH_MAX_TRAFFIC;
 }
 
 int64_t graph_traffic(const graph *g)
@@ -312,4 +313,11 @@ int64_t graph_traffic(const graph *g)
 				return sum;
 	}
 	return sum;
+}
+
+bool graph_is_countable(const graph *g, int64_t k)
+{
+	int64_t all;
+	return ck_mul(graph_traffic(g), g->turns ? g->turns->turns : 1, &all) &&
+	       all <= INT64_MAX / 4 / k;
 }

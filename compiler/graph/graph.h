@@ -121,10 +121,12 @@ typedef struct graph {
 int64_t tensor_nelem(const tensor_type *t);
 int64_t tensor_nbytes(const tensor_type *t);
 
-/* The most bytes that a tensor may have, that all tensors of a graph and all
- * reads and writes of its nodes may add up to: with a few thousand devices
- * every figure still fits 63 bits, see graph_traffic(). */
+/* The most bytes that a tensor may have. */
 #define GRAPH_MAX_BYTES ((int64_t)1 << 50)
+/* The most that all tensors of a graph and all reads and writes of its nodes
+ * may add up to, so that a sum over a graph fits 63 bits whatever is added up;
+ * for figures of all devices there is graph_is_countable(). */
+#define GRAPH_MAX_TRAFFIC ((int64_t)1 << 56)
 
 /* Whether dimensions are not negative, and they and the bytes are at most
  * GRAPH_MAX_BYTES. */
@@ -140,9 +142,13 @@ int64_t graph_parameter_nelem(const graph *g);
 /* Over all nodes; INT64_MAX where it does not fit. */
 int64_t graph_flops(const graph *g);
 
-/* Bytes of all tensors, and of all reads and writes of nodes, each whole.  The
- * bytes that k devices move and hold are at most 2k times that. */
+/* Bytes of all tensors, and of all reads and writes of nodes, each whole; of a
+ * graph in turns, in one of them.  The bytes that k devices move and hold are
+ * at most 2k times that, in each turn. */
 int64_t graph_traffic(const graph *g);
+
+/* Whether those of k devices in all turns fit 62 bits. */
+bool graph_is_countable(const graph *g, int64_t k);
 
 /* ---- building ---------------------------------------------------------- */
 

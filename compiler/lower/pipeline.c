@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "compiler/lower/stage_program.h"
@@ -276,6 +277,24 @@ static void set_names(piper *x)
 	p->fixed = g->fixed;
 }
 
+/* Adds up what stages move and what goes between them.  False after an error
+ * where that has no number. */
+static bool add_bytes(piper *x)
+{
+	plan_pipeline *p = x->p;
+	int64_t sum = 0;
+	bool fits = true;
+	for (int s = 0; s < p->nstages; s++)
+		fits &= ck_add(sum, p->stages[s].communication_bytes, &sum);
+	for (int c = 0; c < p->nchannels; c++)
+		fits &= ck_add(sum, pipeline_channel_bytes(p, c), &sum);
+	p->communication_bytes = sum;
+	if (!fits)
+		diag_error_in(x->sink, DIAG_MODEL_TOO_LARGE, p->model,
+			      "the stages move more than 2^63 bytes");
+	return fits;
+}
+
 static bool make(piper *x, const lower_stage *stages)
 {
 	plan_pipeline *p = x->p;
@@ -294,12 +313,7 @@ static bool make(piper *x, const lower_stage *stages)
 	name_received(x);
 	share_kernels(x);
 	set_names(x);
-	p->communication_bytes = 0;
-	for (int s = 0; s < p->nstages; s++)
-		p->communication_bytes += p->stages[s].communication_bytes;
-	for (int c = 0; c < p->nchannels; c++)
-		p->communication_bytes += pipeline_channel_bytes(p, c);
-	return pipeline_check(p, x->sink, p->model);
+	return add_bytes(x) && pipeline_check(p, x->sink, p->model);
 }
 
 static const char *name_of(arena *a, const pipeline *schedule)

@@ -9,7 +9,7 @@
 
 bool plan_is_countable(diag_sink *sink, const graph *g, int64_t k)
 {
-	if (graph_traffic(g) <= INT64_MAX / 4 / k)
+	if (graph_is_countable(g, k))
 		return true;
 	diag_error_in(sink, DIAG_MODEL_TOO_LARGE, g->name,
 		      "%d devices might move more than 2^61 bytes",

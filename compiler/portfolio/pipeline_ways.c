@@ -136,6 +136,15 @@ static bool can_be_cut(const graph *g, const assignment *as)
 	return true;
 }
 
+static const search_result *too_large(arena *a, const pipeline_way *way)
+{
+	search_result *s = ARENA_NEW(a, search_result);
+	s->algorithm = way->algorithm;
+	s->error = arena_printf(a, "%d devices might move more than 2^61 bytes",
+				way->devices);
+	return s;
+}
+
 const search_result *pipeline_way_search(const plan_request *how,
 					 const graph *g,
 					 const pipeline_way *way)
@@ -143,6 +152,8 @@ const search_result *pipeline_way_search(const plan_request *how,
 	arena *a = how->arena;
 	int n = pipeline_way_axes(how->topology, way);
 	assignment as;
+	if (!graph_is_countable(g, way->devices))
+		return too_large(a, way);
 	const search_result *in = search_inside(how, g, way);
 	if (!in || in->error || n == 0)
 		return in;
