@@ -45,7 +45,6 @@ NETWORKS = {
     "moe": (dict(TEXTS, kv_heads=2, wide=16, experts=4, room=6), 32),
     "unet": (dict(batch=8, image=8, width=8, widen="[1, 2]", depth=1,
                   attention_at=4, groups=4), 8),
-    "resnet50": (dict(batch=8, depth=50, image=16, width=4, classes=8), 8),
     "vit": (dict(batch=8, image=16, patch=8, width=16, layers=1, heads=4,
                  classes=8), 8),
     "densenet121": (dict(batch=8, image=32, growth=4, depth="[1, 1, 1, 1]",
@@ -55,10 +54,6 @@ TIED = {"gpt2"}  # a weight is used twice
 PLANNERS = ["data-parallel", "tofu", "megatron", "joint"]
 DEVICES = [2, 4, 8]
 OPTIMIZERS = ["sgd,lr=0.05", "adamw,lr=0.01"]
-
-
-def file_of(name):
-    return os.path.join(MODELS, f"{name.removesuffix('50')}.tdl")
 
 
 def load(path):
@@ -126,7 +121,7 @@ def check(case, folder, rows):
     sizes, most = NETWORKS[name]
     plan, path, out = (os.path.join(folder, f) for f in
                        ("a.plan", "a.py", "out.npz"))
-    figures = call(TDLC, "plan", file_of(name), "-k",
+    figures = call(TDLC, "plan", os.path.join(MODELS, f"{name}.tdl"), "-k",
                    str(k), "--train", "--algorithm", planner, "--optimizer",
                    optimizer, *words(sizes), "-o", plan)
     run(TDLC, "export", plan, "--to", "jax", "-o", path)
@@ -174,7 +169,7 @@ def check_short(name, planner, k, folder):
     fed, path = (os.path.join(folder, f) for f in ("in.npz", "a.py"))
     want = {}
     for precision, (plan, out) in files.items():
-        run(TDLC, "plan", file_of(name), "-k", str(k),
+        run(TDLC, "plan", os.path.join(MODELS, f"{name}.tdl"), "-k", str(k),
             "--train", "--algorithm", planner, "--precision", precision,
             "--optimizer", "sgd,lr=0.05", *words(sizes), "-o", plan)
     run(TDLC, "export", files["bf16"][0], "--to", "jax", "-o", path)

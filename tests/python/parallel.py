@@ -172,8 +172,9 @@ NETS.update({name: lambda name=name: hugging_face(name)
              for name in ("hf-gpt2", "hf-vit")})
 # Operators that DTensor has no rule for, where a plan divides them otherwise than
 # by blocks that are all they need.
-GATHERED = {"grouped": {"group_norm"}, "moe": {"topk"}, "unet": {"mse_loss"},
-            "resnet": {"_native_batch_norm_legit_functional"}}
+GATHERED = {"grouped": {"group_norm"}, "moe": {"topk", "einsum"},
+            "unet": {"mse_loss", "conv2d"},
+            "resnet": {"_native_batch_norm_legit_functional", "conv2d"}}
 MOST_TIMES = 6  # a plan's bytes, where layouts of gradients are DTensor's
 PLANNERS = "tofu", "data-parallel", "auto"
 PROCESSES = (2, 4, 8) if ALL else (2, 4)
