@@ -453,6 +453,59 @@ START_TEST(random_kernels)
 }
 END_TEST
 
+/* A factor of a random product: a tensor over n of its variables, in a random
+ * order, read once. */
+static kexpr *random_factor(kernel *k, dtype t, const int *vars, int n)
+{
+	kexpr *at[4];
+	int order[4];
+	kinput *in = &k->inputs[k->ninputs];
+	*in = (kinput){.name = k->ninputs ? "y" : "x", .type = t, .ndim = n};
+	for (int d = 0; d < n; d++) {
+		int to = (int)pick(0, d + 1);
+		order[d] = order[to];
+		order[to] = vars[d];
+	}
+	for (int d = 0; d < n; d++) {
+		in->dims[d] = k->vars[order[d]].extent;
+		at[d] = kx_var(mem, order[d]);
+	}
+	return kx_read(mem, k->ninputs++, t, n, at, NULL);
+}
+
+/* out[i, j, l] = Sum(d, e) x[i, d, e] * y[j, l, d, e], with dimensions in
+ * random orders: as tiles read them where they can become one, or not.  Some
+ * extents are none or one, some more than a tile has; the depth may be more
+ * than a block has. */
+static kernel *random_product(void)
+{
+	static const dtype types[] = {DT_F32, DT_F32, DT_F64, DT_I64};
+	static const int64_t extents[5][3] = {
+		{1, 13, 26}, {1, 2, 3}, {1, 33, 70}, {1, 5, 20}, {0, 7, 13},
+	};
+	static const char *const names[] = {"i", "j", "l", "d", "e"};
+	dtype t = types[pick(0, 4)];
+	kernel *k = begin("product", RED_SUM, t);
+	for (int v = 0; v < 5; v++)
+		add_var(k, names[v], v < 3 ? KVAR_OUTPUT : KVAR_REDUCE,
+			extents[v][pick(0, 12) ? pick(1, 3) : 0]);
+	kexpr *x = random_factor(k, t, (const int[]){0, 3, 4}, 3);
+	k->body = mul(x, random_factor(k, t, (const int[]){1, 2, 3, 4}, 4));
+	return k;
+}
+
+START_TEST(random_products)
+{
+	kernels all = {0};
+	for (int i = 0; i < 24; i++) {
+		kernel *k = random_product();
+		if (sampled(i))
+			vec_push(mem, &all, k);
+	}
+	check_all(&all);
+}
+END_TEST
+
 /* ---- the whole --------------------------------------------------------- */
 
 static void begin_test(void)
@@ -482,6 +535,10 @@ Suite *suite(void)
 	tcase_add_loop_test(c, nested_text, 0, FN_COUNT);
 	tcase_add_test(c, nested_values);
 	tcase_add_test(c, random_kernels);
+	suite_add_tcase(s, c);
+	c = tcase_create("products");
+	tcase_add_checked_fixture(c, begin_test, end_test);
+	tcase_add_test(c, random_products);
 	suite_add_tcase(s, c);
 	c = tcase_create("copies");
 	tcase_add_checked_fixture(c, begin_test, end_test);
