@@ -41,7 +41,7 @@ typedef struct profile_kernel {
 typedef struct profile_transfer {
 	collective collective;
 	int devices; /* that take part */
-	int64_t received, written; /* bytes, of the worker with the most */
+	int64_t received, written; /* bytes, of a worker */
 	profile_time time;
 } profile_transfer;
 

@@ -105,11 +105,13 @@ endif
 CLEANFILES += %D%/calibration/kernels.plan %D%/calibration/links.plan
 to_plan = $(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	$(TDLC_FOR_BUILD) plan --opdefs=$(srcdir)/opdefs --no-fuse -o $@-t
-%D%/calibration/kernels.plan: %D%/calibration/kernels.tdl | tdlc$(EXEEXT)
+# Their kernels are C for the headers of this build.
+%D%/calibration/kernels.plan: %D%/calibration/kernels.tdl $(kernel_headers) \
+		| tdlc$(EXEEXT)
 	$(to_plan) -k 1 $(srcdir)/%D%/calibration/kernels.tdl >/dev/null && \
 		mv $@-t $@
 %D%/calibration/links.plan: %D%/calibration/links.tdl \
-		%D%/calibration/links.pins | tdlc$(EXEEXT)
+		%D%/calibration/links.pins $(kernel_headers) | tdlc$(EXEEXT)
 	$(to_plan) -k 2 --pins=$(srcdir)/%D%/calibration/links.pins \
 		$(srcdir)/%D%/calibration/links.tdl >/dev/null && mv $@-t $@
 tdlrun_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'

@@ -49,6 +49,14 @@ same() {
 plans 4 mlp -D batch=12 -D inputs=20 -D width=18 -D depth=3 --train \
 	--optimizer adamw
 same mlp --steps 3
+# Where it is measured each transfer is done in its own turn: the same bits.
+expect 0 ranks 4 "$tmp/mlp.plan" --steps 3 --outputs "$tmp/mpi.npz" --verify \
+	--profile "$tmp/profile.json"
+prints 'communication .*, as planned'
+prints 'verified'
+cmp "$tmp/threads.npz" "$tmp/mpi.npz" || fail 'measuring changes results'
+expect 0 "$TDLC" simulate "$tmp/mlp.plan" --profile "$tmp/profile.json"
+prints '100.0 % of the instructions. time measured'
 # A trace has what all processes did.
 expect 0 "$TDLRUN" "$tmp/mlp.plan" --trace "$tmp/threads.json"
 expect 0 ranks 4 "$tmp/mlp.plan" --trace "$tmp/mpi.json"

@@ -301,13 +301,21 @@ static void go_on(void)
 		   MPI_STATUS_IGNORE);
 }
 
+/* Whether a transfer is done in its own turn, all of it. */
+static bool is_apart(const ranks *c, int instr)
+{
+	return c->apart && c->apart[instr];
+}
+
 static bool ready_ranks(void *state, int instr, int worker)
 {
 	ranks *c = state;
 	const prefetch *s = &c->schedule;
 	(void)worker;
 	for (int i = s->first[instr]; i < s->first[instr + 1]; i++)
-		if (s->events[i].begins)
+		if (is_apart(c, s->events[i].instr))
+			continue;
+		else if (s->events[i].begins)
 			begin(c, s->events[i].instr);
 		else
 			end(c, s->events[i].instr);
@@ -324,7 +332,22 @@ static bool transfer(void *state, int instr, int worker)
 	(void)worker;
 	if (c->exchanges[instr].local)
 		unpack_all(c, instr);
+	if (is_apart(c, instr)) {
+		begin(c, instr);
+		end(c, instr);
+	}
 	return true;
+}
+
+/* Of transfers of a phase the first stands for all. */
+static void apart_ranks(void *state)
+{
+	ranks *c = state;
+	const prefetch *s = &c->schedule;
+	c->apart = ARENA_ARRAY(c->a, bool, c->p->ninstrs);
+	for (int i = 0; i < s->first[c->p->ninstrs + 1]; i++)
+		c->apart[s->events[i].instr] =
+			plan_moves(&c->p->program[s->events[i].instr]);
 }
 
 /* A message that the place still has on its way is taken first. */
@@ -426,6 +449,7 @@ const communicator comm_mpi = {
 	.send = send_rank,
 	.receive = transfer,
 	.barrier = wait_ranks,
+	.apart = apart_ranks,
 	.share = share_ranks,
 	.sum = sum_ranks,
 	.greatest = greatest_ranks,

@@ -82,6 +82,8 @@ typedef struct ranks {
 	exchange *exchanges; /* by instruction */
 	VEC(group) groups;
 	prefetch schedule;
+	bool *apart; /* by instruction: it begins and ends in its own turn, not
+			by the schedule; NULL: none does */
 	int at; /* all events before this instruction are done */
 	char *staging;
 } ranks;

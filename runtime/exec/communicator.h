@@ -102,6 +102,9 @@ typedef struct communicator {
 	 * that has been sent. */
 	bool (*send)(void *c, int instr, int worker);
 	bool (*receive)(void *c, int instr, int worker);
+	/* From now on transfers within a stage are done in their own turn, none
+	 * ahead, so that each takes its time there; NULL: they are. */
+	void (*apart)(void *c);
 	/* Waits for all workers; false when one has failed. */
 	bool (*barrier)(void *c, int worker);
 	/* Between two runs of a body, by all processes alike: n bytes at data,

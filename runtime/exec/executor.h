@@ -45,7 +45,8 @@ typedef struct instr_seconds {
 
 /* From now on each step notes the times of its instructions, where the
  * backend's memory is the host's; in a plan of one stage workers begin
- * transfers together.  Steps take a little longer. */
+ * transfers together, and none is done ahead of its turn.  Steps take a little
+ * longer. */
 void executor_measure(executor *m);
 
 /* Those of the last step: by instruction of the plan of the worker's stage, of

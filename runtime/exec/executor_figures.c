@@ -7,6 +7,8 @@ void executor_measure(executor *m)
 {
 	if (m->measured || !executor_is_host(m))
 		return;
+	if (m->comm->apart)
+		m->comm->apart(m->link);
 	m->measured = ARENA_ARRAY(m->a, instr_seconds *, m->end - m->first);
 	for (int w = m->first; w < m->end; w++)
 		m->measured[w - m->first] = ARENA_ARRAY(

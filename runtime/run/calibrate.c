@@ -155,23 +155,26 @@ static bool run_steps(session *s, executor *m, const plan *p, const char *what,
 	return good;
 }
 
-/* Bytes that a worker receives from others: of the one with the most. */
+double calibrated_received(const plan *p, const plan_instr *in, int worker)
+{
+	arena *work = arena_new();
+	piece *pieces;
+	double n = 0;
+	int npieces = plan_pieces(work, p, in, worker, &pieces);
+	for (int i = 0; i < npieces; i++)
+		if (pieces[i].peer != worker)
+			n += (double)box_volume(&pieces[i].at);
+	arena_free(work);
+	return n * (double)dtype_size(
+		p->tensors[p->buffers[in->to].tensor].type);
+}
+
+/* Of the worker with the most. */
 static double received_by(const plan *p, const plan_instr *in)
 {
 	double most = 0;
-	for (int w = 0; w < mesh_workers(&p->mesh); w++) {
-		arena *work = arena_new();
-		piece *pieces;
-		double bytes = 0;
-		int n = plan_pieces(work, p, in, w, &pieces);
-		for (int i = 0; i < n; i++)
-			if (pieces[i].peer != w)
-				bytes += (double)box_volume(&pieces[i].at);
-		const plan_tensor *t =
-			&p->tensors[p->buffers[in->to].tensor];
-		most = fmax(most, bytes * (double)dtype_size(t->type));
-		arena_free(work);
-	}
+	for (int w = 0; w < mesh_workers(&p->mesh); w++)
+		most = fmax(most, calibrated_received(p, in, w));
 	return most;
 }
 

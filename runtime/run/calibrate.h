@@ -26,6 +26,9 @@ typedef VEC(calibrated) calibration;
  * transfer or a kernel that is run. */
 calibrated calibrated_of(const plan *p, const plan_instr *in, int worker);
 
+/* The bytes that a worker receives from others in a transfer. */
+double calibrated_received(const plan *p, const plan_instr *in, int worker);
+
 typedef struct fitted_point {
 	double size, seconds, spread;
 } fitted_point;

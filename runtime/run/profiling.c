@@ -154,7 +154,7 @@ static void add_transfer(profiling *x, const plan *p, int i, int local,
 	const profile_transfer row = {
 		.collective = in->collective,
 		.devices = mesh_workers(&p->mesh),
-		.received = (int64_t)c.received,
+		.received = (int64_t)calibrated_received(p, in, local),
 		.written = (int64_t)c.written, .time = r->time,
 	};
 	r->nbytes = row.received;
