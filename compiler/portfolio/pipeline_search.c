@@ -552,7 +552,7 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 		if (best->plan && !x.failed)
 			x.failed = !pipeline_refine(&named, x.layers, best);
 	}
-	if (!best->plan && !best->refused)
+	if (!best->plan && (!best->refused || x.refused.plans > 0))
 		best->refused = pipeline_refusals_text(&named, &x.refused,
 						       x.layers);
 	arena_free(x.tmp);
