@@ -20,7 +20,7 @@ int64_t plan_tensor_nbytes(const plan_tensor *t)
 
 int64_t plan_buffer_stride(const plan_buffer *b)
 {
-	return (b->nbytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN;
+	return round_up(b->nbytes, PLAN_ALIGN);
 }
 
 int64_t plan_buffer_span(const plan_buffer *b)
