@@ -92,7 +92,7 @@ done
 
 # Of our own a command references functions of tdl.h and of these parts of base/
 # (CONTRIBUTING.md says so); of others, the C library, and Jansson's values.
-parts='arena cli diag file json spelling vec'
+parts='arena cli diag diag_sarif file json spelling vec'
 libc=$(${CC:-cc} -print-file-name=libc.so.6)
 for part in $parts; do
 	nm -g --defined-only "$build/base/libbase.a" 2>&1 |
