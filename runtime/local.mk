@@ -33,6 +33,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/run/inputs.c %D%/run/inputs.h \
 	%D%/run/log.c %D%/run/log.h \
 	%D%/exec/executor.c %D%/exec/executor.h \
+	%D%/exec/executor_constants.c \
 	%D%/exec/executor_figures.c \
 	%D%/exec/executor_parts.c %D%/exec/executor_parts.h \
 	%D%/exec/executor_spans.c \

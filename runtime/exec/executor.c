@@ -24,79 +24,6 @@ array executor_array(const plan *p, int tensor)
 
 /* ---- opening ----------------------------------------------------------- */
 
-/* Those elements that are a formula, on each worker its own. */
-static bool make_constant(executor *m, const plan_tensor *t, int first, int end,
-			  failure *f)
-{
-	int64_t size = (int64_t)dtype_size(t->type);
-	bool good = true;
-	for (int w = first; good && w < end; w++) {
-		region part = part_region(m, w, t->buffer);
-		part_touch(m, w, t->buffer, &part);
-		if (executor_is_host(m)) {
-			plan_constant_box(t, &part.at,
-					  part_place(m, w, t->buffer));
-			continue;
-		}
-		void *staged = part_stage(part.count * size, f);
-		if (staged)
-			plan_constant_box(t, &part.at, staged);
-		good = staged &&
-		       part_put(m, w, t->buffer, staged, part.count * size, f);
-		free(staged);
-	}
-	return good;
-}
-
-/* For workers [first, end) of a stage. */
-static bool load_constant(executor *m, const plan *p, int tensor, int first,
-			  int end, diag_sink *s, failure *f)
-{
-	const plan_tensor *t = &p->tensors[tensor];
-	if (t->constant.kind == PLAN_CONST_FILL ||
-	    t->constant.kind == PLAN_CONST_RANDOM)
-		return make_constant(m, t, first, end, f);
-	int64_t nbytes = plan_tensor_nbytes(t);
-	void *whole = memory_malloc((size_t)nbytes);
-	if (!whole)
-		return fail_with(f, CLI_MACHINE, "no memory for the %" PRId64
-				 " bytes of '%s'", nbytes, t->name);
-	bool good = plan_constant_read(p, tensor, whole, s);
-	for (int w = first; good && w < end; w++)
-		good = part_scatter(m, w, t->buffer, whole, f);
-	memory_free(whole);
-	return good;
-}
-
-/* Of a stage that has workers in this process. */
-static bool load_stage(executor *m, int stage, diag_sink *s, failure *f)
-{
-	const plan *p = &m->p->stages[stage];
-	int first = m->first_of[stage], end = m->first_of[stage + 1];
-	first = first > m->first ? first : m->first;
-	end = end < m->end ? end : m->end;
-	bool good = true;
-	for (int i = 0; good && first < end && i < p->ntensors; i++) {
-		const plan_tensor *t = &p->tensors[i];
-		if ((t->role == PLAN_CONSTANT || t->role == PLAN_STATE) &&
-		    t->buffer >= 0)
-			good = load_constant(m, p, i, first, end, s, f);
-	}
-	return good;
-}
-
-static bool load_constants(executor *m, failure *f)
-{
-	arena *work = arena_new();
-	diag_sink *s = diag_sink_new(work);
-	bool good = true;
-	for (int i = 0; good && i < m->p->nstages; i++)
-		good = load_stage(m, i, s, f);
-	good = fail_of(f, s) && good;
-	arena_free(work);
-	return good;
-}
-
 static bool check_workers(executor *m, const char *path, failure *f)
 {
 	arena *work = arena_new();
@@ -300,7 +227,7 @@ executor *executor_open(const plan_pipeline *p, const char *path,
 	memory_guard_on(&g, close_guarded, m);
 	bool good = open_link(m, run, f) && check_workers(m, path, f) &&
 		    open_device(m, o, f) && allocate(m, f) &&
-		    load_constants(m, f) && attach(m, f);
+		    executor_load(m, f) && attach(m, f);
 	memory_guard_off(&g);
 	if (good)
 		return m;

@@ -69,6 +69,10 @@ bool part_scatter(executor *m, int worker, int buffer, const void *whole,
 /* Makes a tensor whole out of the workers' parts, in every process. */
 bool part_gather(const executor *m, stage_tensor of, void *whole, failure *f);
 
+/* Gives all constants and states of the workers that are here the values that
+ * they have at first. */
+bool executor_load(executor *m, failure *f);
+
 /* ---- turns of a loop --------------------------------------------------- */
 
 /* Feeds the turn's part of an input: FEED instruction `instr'. */

@@ -1,0 +1,162 @@
+/* Constants and states as they are at first: read from files, or made where
+ * they are formulas, by all processors. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/jobs.h"
+#include "base/memory.h"
+#include "runtime/exec/executor_parts.h"
+
+static bool is_formula(const plan_tensor *t)
+{
+	return t->constant.kind == PLAN_CONST_FILL ||
+	       t->constant.kind == PLAN_CONST_RANDOM;
+}
+
+static bool is_loaded(const plan_tensor *t)
+{
+	return (t->role == PLAN_CONSTANT || t->role == PLAN_STATE) &&
+	       t->buffer >= 0;
+}
+
+/* Constants that are a formula, on a device: each worker's own elements. */
+static bool make_constant(executor *m, const plan_tensor *t, int first, int end,
+			  failure *f)
+{
+	int64_t size = (int64_t)dtype_size(t->type);
+	bool good = true;
+	for (int w = first; good && w < end; w++) {
+		region part = part_region(m, w, t->buffer);
+		part_touch(m, w, t->buffer, &part);
+		void *staged = part_stage(part.count * size, f);
+		if (staged)
+			plan_constant_box(t, &part.at, staged);
+		good = staged &&
+		       part_put(m, w, t->buffer, staged, part.count * size, f);
+		free(staged);
+	}
+	return good;
+}
+
+/* The elements of a worker's part, made by several threads: rows of it. */
+typedef struct making {
+	const plan_tensor *t;
+	box part;
+	unsigned char *to;
+	int n;
+} making;
+
+static void make_rows(void *arg, int i)
+{
+	const making *x = arg;
+	box rows = x->part;
+	int64_t size = (int64_t)dtype_size(x->t->type);
+	int64_t first = rows.lo[0], all = rows.hi[0] - first;
+	int64_t each = all > 0 ? box_volume(&rows) / all : 0;
+	block(first, rows.hi[0], i, x->n, &rows.lo[0], &rows.hi[0]);
+	plan_constant_box(x->t, &rows,
+			  x->to + (rows.lo[0] - first) * each * size);
+}
+
+/* Makes a worker's own elements of a constant where they lie. */
+static void make_part(executor *m, int worker, const plan_tensor *t,
+		      int nthreads)
+{
+	enum { LEAST_ELEMENTS = 1 << 14 }; /* worth a thread */
+	region part = part_region(m, worker, t->buffer);
+	making x = { t, part.at, part_place(m, worker, t->buffer), nthreads };
+	const job_set rows = { .n = nthreads, .run = make_rows, .arg = &x };
+	part_touch(m, worker, t->buffer, &part);
+	if (t->ndim > 0 && part.count >= LEAST_ELEMENTS)
+		jobs_run(&rows, nthreads);
+	else
+		plan_constant_box(t, &part.at, x.to);
+}
+
+/* On the host each worker makes its own, all at a time: the thread that uses
+ * the memory is then the first to touch it. */
+static bool make_worker(void *arg, int worker, failure *f)
+{
+	executor *m = arg;
+	const plan *p = part_plan(m, worker);
+	int share = processors(NULL) / (m->end - m->first);
+	(void)f;
+	for (int i = 0; i < p->ntensors; i++)
+		if (is_loaded(&p->tensors[i]) && is_formula(&p->tensors[i]))
+			make_part(m, worker, &p->tensors[i],
+				  share > 1 ? share : 1);
+	return true;
+}
+
+/* A process with a worker of its own is in no step meanwhile, in which others
+ * would wait for it. */
+static bool make_constants(executor *m, failure *f)
+{
+	if (m->end - m->first == 1)
+		return make_worker(m, m->first, f);
+	return m->comm->launch(m->link, make_worker, m, f);
+}
+
+/* Whether the only worker of a stage has all of a tensor. */
+static bool is_whole(const executor *m, int stage, int worker,
+		     const plan_tensor *t)
+{
+	return executor_is_host(m) &&
+	       m->first_of[stage + 1] - m->first_of[stage] == 1 &&
+	       part_region(m, worker, t->buffer).count == plan_tensor_nelem(t);
+}
+
+/* For workers [first, end) of a stage. */
+static bool load_constant(executor *m, const plan *p, int tensor, int first,
+			  int end, diag_sink *s, failure *f)
+{
+	const plan_tensor *t = &p->tensors[tensor];
+	if (is_formula(t))
+		return executor_is_host(m) ||
+		       make_constant(m, t, first, end, f);
+	if (is_whole(m, m->stage[first], first, t)) {
+		region all = part_region(m, first, t->buffer);
+		part_touch(m, first, t->buffer, &all);
+		return plan_constant_read(p, tensor,
+					  part_place(m, first, t->buffer), s);
+	}
+	int64_t nbytes = plan_tensor_nbytes(t);
+	void *whole = memory_malloc((size_t)nbytes);
+	if (!whole)
+		return fail_with(f, CLI_MACHINE, "no memory for the %" PRId64
+				 " bytes of '%s'", nbytes, t->name);
+	bool good = plan_constant_read(p, tensor, whole, s);
+	for (int w = first; good && w < end; w++)
+		good = part_scatter(m, w, t->buffer, whole, f);
+	memory_free(whole);
+	return good;
+}
+
+/* Of a stage that has workers in this process. */
+static bool load_stage(executor *m, int stage, diag_sink *s, failure *f)
+{
+	const plan *p = &m->p->stages[stage];
+	int first = m->first_of[stage], end = m->first_of[stage + 1];
+	first = first > m->first ? first : m->first;
+	end = end < m->end ? end : m->end;
+	bool good = true;
+	for (int i = 0; good && first < end && i < p->ntensors; i++) {
+		if (is_loaded(&p->tensors[i]))
+			good = load_constant(m, p, i, first, end, s, f);
+	}
+	return good;
+}
+
+bool executor_load(executor *m, failure *f)
+{
+	arena *work = arena_new();
+	diag_sink *s = diag_sink_new(work);
+	bool good = true;
+	for (int i = 0; good && i < m->p->nstages; i++)
+		good = load_stage(m, i, s, f);
+	good = fail_of(f, s) && good;
+	arena_free(work);
+	return good && (!executor_is_host(m) || make_constants(m, f));
+}
