@@ -94,6 +94,7 @@ static void add_options(subjects *x, const options *o)
 	add_number(x, "tf32", o->tf32);
 	add_number(x, "outputs", o->outputs != NULL);
 	add_number(x, "verify", o->verify);
+	add_number(x, "profile", o->profile != NULL);
 	add_number(x, "shuffle", o->shuffle);
 	add_number(x, "steps", (double)o->steps);
 	add_number(x, "epochs", (double)o->epochs);

@@ -150,12 +150,14 @@ static void add_transfer(profiling *x, const plan *p, int i, int local,
 			 record *r)
 {
 	const plan_instr *in = &p->program[i];
-	const calibrated c = calibrated_of(p, in, local);
+	const plan_tensor *t = &p->tensors[p->buffers[in->to].tensor];
+	region to = plan_region(p, in->to, local);
 	const profile_transfer row = {
 		.collective = in->collective,
 		.devices = mesh_workers(&p->mesh),
 		.received = (int64_t)calibrated_received(p, in, local),
-		.written = (int64_t)c.written, .time = r->time,
+		.written = to.count * (int64_t)dtype_size(t->type),
+		.time = r->time,
 	};
 	r->nbytes = row.received;
 	if (x->s->pipeline->nstages == 1 && plan_phase_end(p, i) == i + 1)
