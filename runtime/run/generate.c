@@ -94,12 +94,17 @@ static bool find_logits(generation *g)
 	const char *name = g->s->o->logits;
 	int found = find_named(p, p->outputs, p->noutputs,
 			       name ? name : "logits");
-	int n = found >= 0;
-	for (int i = 0; !name && n == 0 && i < p->noutputs; i++)
+	bool any = !name && found < 0;
+	int n = 0;
+	for (int i = 0; any && i < p->noutputs; i++)
 		if (has_scores(g, &p->tensors[p->outputs[i]])) {
-			n += found < 0;
-			found = found < 0 ? i : found;
+			found = i;
+			n++;
 		}
+	if (n > 1)
+		return fail_with(&g->s->f, CLI_INPUT, "%s: %d outputs may have "
+				 "the scores of words; --logits names the one "
+				 "that does", g->s->o->plan, n);
 	if (found < 0 || !has_scores(g, &p->tensors[p->outputs[found]]))
 		return fail_with(&g->s->f, CLI_INPUT, "%s: there is no output "
 				 "'%s' of floats with the scores of words, "
@@ -332,14 +337,16 @@ static void report_json(const generation *g, const figures *x)
 
 static void print_row(const generation *g, int64_t r)
 {
-	enum { COLUMN = 17 };
-	const char *text = "";
+	enum { COLUMN = 17, WIDEST = 21 }; /* a number and a blank */
+	arena *work = arena_new();
+	size_t n = (size_t)(g->all - g->prompt);
+	char *text = arena_alloc(work, n * WIDEST + 1), *to = text;
 	for (int64_t i = g->prompt; i < g->all; i++)
-		text = arena_printf(g->s->a, "%s%s%" PRId64, text,
-				    i > g->prompt ? " " : "",
-				    g->ids[r * g->all + i]);
+		to += sprintf(to, "%s%" PRId64, i > g->prompt ? " " : "",
+			      g->ids[r * g->all + i]);
 	printf("  row %-10" PRId64 " ", r);
 	text_wrap(stdout, text, COLUMN, COLUMN);
+	arena_free(work);
 }
 
 static void report_text(const generation *g, const figures *x)
@@ -378,6 +385,10 @@ static bool prepare(generation *g)
 {
 	session *s = g->s;
 	const options *o = s->o;
+	if (g->p->training)
+		return fail_with(&s->f, CLI_INPUT, "%s: a step of this plan "
+				 "trains, and changes the states: --generate "
+				 "needs a plan that does not train", o->plan);
 	g->feed = feed_new(s->a, g->p, false, &s->f);
 	if (!g->feed || (o->inputs && !feed_read(g->feed, o->inputs, &s->f)))
 		return false;

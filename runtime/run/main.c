@@ -70,6 +70,8 @@ static bool check_options(const options *o, cli_status *status)
 		  !generate },
 		{ "verify", "a run without --generate", o->verify, !generate },
 		{ "trace", "a run without --generate", o->trace, !generate },
+		{ "profile", "a run without --generate", o->profile,
+		  !generate },
 		{ "learning-rate", "a run without --generate",
 		  o->learning_rate >= 0, !generate },
 		{ "quick", "--calibrate", o->quick, o->calibrate },
