@@ -31,6 +31,13 @@
 #define TDL_ROWS   6
 #endif
 
+/* Elements of two vectors, by number; gcc knows clang's way from 12 on. */
+#ifdef __clang__
+#define TDL_SHUFFLE(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define TDL_SHUFFLE(type, x, y, ...) __builtin_shuffle(x, y, (type){ __VA_ARGS__ })
+#endif
+
 /* Columns of a tile, of elements of type t. */
 #define TDL_COLS(t) ((int)(2 * TDL_VECTOR / sizeof(t)))
 
@@ -169,6 +176,9 @@ static void TDL_TYPED(pack_four)(const TDL_T *from, int64_t step, int64_t n,
 				 TDL_T *to, int64_t width)
 {
 	typedef TDL_T four __attribute__((vector_size(4 * sizeof(TDL_T))));
+	typedef __typeof__(__builtin_choose_expr(sizeof(TDL_T) == 4, INT32_C(0),
+						 INT64_C(0)))
+		lanes __attribute__((vector_size(4 * sizeof(TDL_T)), unused));
 	int64_t d = 0;
 	for (; d + 4 <= n; d += 4) {
 		four a, b, c, e, ac, be, out[4];
@@ -176,14 +186,14 @@ static void TDL_TYPED(pack_four)(const TDL_T *from, int64_t step, int64_t n,
 		memcpy(&b, from + step + d, sizeof(b));
 		memcpy(&c, from + 2 * step + d, sizeof(c));
 		memcpy(&e, from + 3 * step + d, sizeof(e));
-		ac = __builtin_shufflevector(a, c, 0, 4, 1, 5);
-		be = __builtin_shufflevector(b, e, 0, 4, 1, 5);
-		out[0] = __builtin_shufflevector(ac, be, 0, 4, 1, 5);
-		out[1] = __builtin_shufflevector(ac, be, 2, 6, 3, 7);
-		ac = __builtin_shufflevector(a, c, 2, 6, 3, 7);
-		be = __builtin_shufflevector(b, e, 2, 6, 3, 7);
-		out[2] = __builtin_shufflevector(ac, be, 0, 4, 1, 5);
-		out[3] = __builtin_shufflevector(ac, be, 2, 6, 3, 7);
+		ac = TDL_SHUFFLE(lanes, a, c, 0, 4, 1, 5);
+		be = TDL_SHUFFLE(lanes, b, e, 0, 4, 1, 5);
+		out[0] = TDL_SHUFFLE(lanes, ac, be, 0, 4, 1, 5);
+		out[1] = TDL_SHUFFLE(lanes, ac, be, 2, 6, 3, 7);
+		ac = TDL_SHUFFLE(lanes, a, c, 2, 6, 3, 7);
+		be = TDL_SHUFFLE(lanes, b, e, 2, 6, 3, 7);
+		out[2] = TDL_SHUFFLE(lanes, ac, be, 0, 4, 1, 5);
+		out[3] = TDL_SHUFFLE(lanes, ac, be, 2, 6, 3, 7);
 		for (int i = 0; i < 4; i++)
 			memcpy(to + (d + i) * width, &out[i], sizeof(out[i]));
 	}
