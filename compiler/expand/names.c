@@ -26,7 +26,9 @@ bool expand_broken(context *cx, const xname *n)
 {
 	if (!n || n->kind != NAME_BROKEN)
 		return false;
-	diag_join(cx->sink, n->broken->why);
+	/* Lets that are at fault by the same one say the same. */
+	if (!cx->failed)
+		diag_join(cx->sink, n->broken->why);
 	cx->failed = true;
 	return true;
 }
