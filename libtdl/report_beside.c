@@ -96,6 +96,15 @@ static bool copy_plan(const reader *r, const json_t *from, json_t *to)
 	       copy_figure(r, from, "communication_bytes", false, to);
 }
 
+/* A plan of the frontier: its figures, and whether its reductions are in
+ * buckets. */
+static bool copy_point(const reader *r, const json_t *from, json_t *to)
+{
+	json_object_set_new(to, "buckets", json_boolean(json_is_true(
+		json_object_get(from, "buckets"))));
+	return copy_plan(r, from, to);
+}
+
 static json_t *number_or_null(const json_t *v)
 {
 	return json_is_integer(v) ? json_integer(json_integer_value(v))
@@ -166,7 +175,7 @@ static json_t *frontier_json(const reader *r)
 {
 	json_t *j = read_object(r);
 	json_t *rows = j && is_of_plan(r, j) ? copy_rows(r, j, "frontier",
-							 copy_plan) : NULL;
+							 copy_point) : NULL;
 	const char *proof = json_string_value(json_object_get(j, "proof"));
 	return !rows ? NULL :
 		json_pack("{s:b,s:o,s:o}", "proven",
