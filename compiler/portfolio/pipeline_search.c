@@ -132,14 +132,14 @@ static void find_alone(searcher *x)
 /* Whether so many stages, of equally many devices, may take less than what is
  * to be beaten.  k devices that share the work of one, and move nothing, take a
  * k-th of its time, for each micro-batch and, by schedules that have whole
- * passes of whole stages, once more for each other stage that waits for the
- * first and for the last. */
+ * passes of whole stages and no other, once more for each other stage that
+ * waits for the first and for the last. */
 static bool may_win(const searcher *x, int nstages)
 {
 	const pipeline_aims *aims = x->aims;
 	int n = x->layers->g->turns->turns;
-	bool whole = aims->any_schedule ||
-		     (aims->kind != SCHEDULE_ZB && aims->chunks == 1);
+	bool whole = !aims->any_schedule && aims->kind != SCHEDULE_ZB &&
+		     aims->chunks == 1;
 	return aims->beat <= 0 ||
 	       (whole ? n + nstages - 1 : n) * x->alone / x->how->k <
 		       aims->beat;
@@ -413,6 +413,16 @@ static double slowness_of(const searcher *x, int nstages)
 	return isinf(least) ? 1 : least;
 }
 
+/* The seconds that a candidate needs at least: those of 1f1b, or where others
+ * are tried that wait less, without waiting. */
+static double least_seconds(const searcher *x, const candidate *c)
+{
+	int turns = x->layers->g->turns->turns;
+	if (!x->aims->any_schedule && x->aims->kind != SCHEDULE_ZB)
+		return c->seconds;
+	return c->seconds * turns / (turns + c->cut.nstages - 1);
+}
+
 /* Whether a split is not planned yet, and may be better than the best: other
  * devices and layers of as many stages may lose less than the least so far, so
  * that what those lost is no reason against it. */
@@ -426,7 +436,8 @@ static bool is_hopeful(const searcher *x, const candidate *c,
 	for (int i = 0; i < x->planned.n; i++)
 		if (same_cut(&c->cut, &x->planned.at[i].cut))
 			return false;
-	return c->seconds * fmin(1, slowness_of(x, c->cut.nstages)) < most;
+	return least_seconds(x, c) * fmin(1, slowness_of(x, c->cut.nstages)) <
+	       most;
 }
 
 static int by_expected(const void *x, const void *y)
