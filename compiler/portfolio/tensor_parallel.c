@@ -244,6 +244,10 @@ static char *lines(const reading *r)
 		tp_kind kind = x->parameter ? kind_of(r, x->name, used)
 					    : TP_NOTHING;
 		int d = kind == TP_NOTHING ? -1 : dim_of(r, t, kind);
+		if (d < 0 && kind != TP_NOTHING && x->type.ndim > 1)
+			diag_warning_in(r->sink, DIAG_BAD_PIN, r->path,
+					"'%s' cannot be cut as its style says "
+					"and is replicated", x->name);
 		s = arena_printf(r->a, d < 0 ? "%s%s=replicated\n"
 					     : "%s%s=cut %d\n", s,
 				 pins_pattern(r->a, x->name), d);
