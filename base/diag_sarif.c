@@ -8,14 +8,12 @@
 
 #include "base/json.h"
 
-/* Columns of a line count its characters there: the column of byte `column' of
- * the line, as far as the excerpt tells. */
+/* Columns of a line count its characters there: that of byte `column' of the
+ * line, which the excerpt has. */
 static int characters(const diag_view *v, int column)
 {
-	if (!v->excerpt)
-		return column;
-	int n = v->excerpt_column;
-	for (int i = 0; v->excerpt[i] && i < column - v->excerpt_column; i++)
+	int n = 1;
+	for (int i = 0; i < column - 1; i++)
 		n += ((unsigned char)v->excerpt[i] & 0xc0) != 0x80;
 	return n;
 }
@@ -47,6 +45,28 @@ static json_t *uri_of(const char *path)
 	return uri;
 }
 
+/* Whether the excerpt has all of the line up to a column. */
+static bool is_known(const diag_view *v, int column)
+{
+	return v->excerpt && v->excerpt_column == 1 &&
+	       column - 1 <= (int)strlen(v->excerpt);
+}
+
+/* Lines, and the columns whose characters can be counted. */
+static json_t *region_of(const diag_view *v)
+{
+	json_t *r = json_pack("{s:i}", "startLine", v->line);
+	bool begins = is_known(v, v->column);
+	if (begins)
+		json_object_set_new(r, "startColumn",
+				    json_integer(characters(v, v->column)));
+	json_object_set_new(r, "endLine", json_integer(v->end_line));
+	if (begins && v->end_line == v->line && is_known(v, v->end_column))
+		json_object_set_new(r, "endColumn", json_integer(
+			characters(v, v->end_column)));
+	return r;
+}
+
 /* Where it is; an empty object where it has no file. */
 static json_t *location_of(const diag_view *v)
 {
@@ -56,14 +76,7 @@ static json_t *location_of(const diag_view *v)
 	json_t *place = json_pack("{s:{s:o}}", "artifactLocation", "uri",
 				  uri_of(v->file));
 	if (v->line)
-		json_object_set_new(
-			place, "region",
-			json_pack("{s:i,s:i,s:i,s:i}", "startLine", v->line,
-				  "startColumn", characters(v, v->column),
-				  "endLine", v->end_line, "endColumn",
-				  v->end_line == v->line
-					  ? characters(v, v->end_column)
-					  : v->end_column));
+		json_object_set_new(place, "region", region_of(v));
 	json_object_set_new(at, "physicalLocation", place);
 	return at;
 }
