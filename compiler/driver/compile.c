@@ -53,14 +53,15 @@ static const char *dep_path(const page *p, const compile_options *o)
 	return arena_printf(p->arena, "%.*s.d", stem, p->output);
 }
 
-/* The targets of the rule, with a colon. */
+/* The targets of the rule, with a colon; those that are given as they are, so
+ * that they may be several, or have variables. */
 static char *targets_of(page *p, const compile_options *o)
 {
 	char *text = o->targets.n ? arena_strdup(p->arena, "") :
 				    make_name(p->arena, p->output);
 	for (int i = 0; i < o->targets.n; i++)
 		text = arena_printf(p->arena, "%s%s%s", text, i ? " " : "",
-				    make_name(p->arena, o->targets.at[i]));
+				    o->targets.at[i]);
 	return arena_printf(p->arena, "%s:", text);
 }
 
@@ -116,6 +117,9 @@ static const char *misfit(page *p, const compile_options *o, int n)
 				    "--emit=%s does not", emit_names[o->emit]);
 	if ((o->dep_file || o->targets.n) && !o->depends)
 		return "-MF and -MT need -MD";
+	for (int i = 0; i < o->targets.n; i++)
+		if (!*o->targets.at[i] || strchr(o->targets.at[i], '\n'))
+			return "-MT takes a target, on one line";
 	if (o->depends && !strcmp(p->output, "-") && !o->dep_file)
 		return "-MD without -MF needs -o FILE, not -o -";
 	return NULL;
@@ -165,7 +169,8 @@ cli_status command_compile(page *p, int argc, char **argv)
 		  "write that rule to DEP, not beside the output",
 		  &o.dep_file },
 		{ CLI_REPEAT, 0, "-MT", "TARGET",
-		  "that rule's target, not the output; may be repeated",
+		  "that rule's target as it is, not the output; may be "
+		  "repeated",
 		  &o.targets },
 		PAGE_OPTION_STRICT(p),
 		PAGE_OPTIONS(p),
