@@ -11,8 +11,9 @@
 #include "plan/profile.h"
 
 enum {
-	MOST_BYTES = 1 << 28, /* of a file */
-	MOST_ROWS = 1 << 20,
+	MOST_BYTES = 1 << 28,  /* of a file */
+	MOST_ROWS = 1 << 16,   /* of a list */
+	MOST_INSTRS = 1 << 20, /* of a run */
 	MOST_STEPS = 1 << 30,
 };
 
@@ -219,7 +220,7 @@ static bool read_lists(const reader *r, const json_t *of, profile_run *to)
 	const json_t *workers, *instrs;
 	if (!json_reader_list(r, of, "workers", (size_t)to->devices,
 			      (size_t)to->devices, &workers) ||
-	    !json_reader_list(r, of, "instructions", 0, MOST_ROWS, &instrs))
+	    !json_reader_list(r, of, "instructions", 0, MOST_INSTRS, &instrs))
 		return false;
 	to->ninstrs = (int)json_array_size(instrs);
 	to->workers = ARENA_ARRAY(r->a, profile_worker, to->devices);
