@@ -35,7 +35,8 @@
 #ifdef __clang__
 #define TDL_SHUFFLE(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
-#define TDL_SHUFFLE(type, x, y, ...) __builtin_shuffle(x, y, (type){ __VA_ARGS__ })
+#define TDL_SHUFFLE(type, x, y, ...) \
+	__builtin_shuffle(x, y, (type){ __VA_ARGS__ })
 #endif
 
 /* Columns of a tile, of elements of type t. */
