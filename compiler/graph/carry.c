@@ -84,6 +84,17 @@ static int find(const graph_builder *b, const tensor_id *list, int n,
 	return NONE;
 }
 
+/* The input that an option names; NONE with an error added. */
+static int find_input(const carrier *c, const char *name, const char *option)
+{
+	const graph_builder *b = c->b;
+	int at = find(b, b->inputs.at, b->inputs.n, name);
+	if (at == NONE)
+		fail(c, "the model has no input '%s' for %s", name,
+		     diag_option(b->sink, option));
+	return at;
+}
+
 static void remove_at(tensor_id *list, int *n, int at)
 {
 	memmove(list + at, list + at + 1,
@@ -169,10 +180,9 @@ static bool find_position(carrier *c)
 		set_zero(b, c->position);
 		return true;
 	}
-	int at = find(b, b->inputs.at, b->inputs.n, name);
+	int at = find_input(c, name, "carry-position");
 	if (at == NONE)
-		return fail(c, "the model has no input '%s' for %s", name,
-			    diag_option(b->sink, "carry-position"));
+		return false;
 	const tensor_type *t = graph_type(b, b->inputs.at[at]);
 	if (!dtype_is_int(t->type) || t->ndim > 0)
 		return fail(c, "the input '%s', %s, is not one integer, as a "
@@ -214,10 +224,9 @@ static bool add_mask(carrier *c)
 {
 	graph_builder *b = c->b;
 	const char *name = c->o->mask;
-	int at = find(b, b->inputs.at, b->inputs.n, name);
+	int at = find_input(c, name, "carry-mask");
 	if (at == NONE)
-		return fail(c, "the model has no input '%s' for %s", name,
-			    diag_option(b->sink, "carry-mask"));
+		return false;
 	const tensor_type t = *graph_type(b, b->inputs.at[at]);
 	int64_t total = c->o->length + c->growth;
 	bool four = t.ndim == 4 && t.dims[2] == c->growth;
@@ -242,10 +251,9 @@ static bool add_positions(carrier *c)
 {
 	graph_builder *b = c->b;
 	const char *name = c->o->positions;
-	int at = find(b, b->inputs.at, b->inputs.n, name);
+	int at = find_input(c, name, "carry-positions");
 	if (at == NONE)
-		return fail(c, "the model has no input '%s' for %s", name,
-			    diag_option(b->sink, "carry-positions"));
+		return false;
 	const tensor_type t = *graph_type(b, b->inputs.at[at]);
 	if (!dtype_is_int(t.type) || t.ndim != 2)
 		return fail(c, "the positions '%s' are %s, not integers with "
