@@ -30,12 +30,17 @@ struct profiling {
 	record step;
 };
 
+static int workers_of(const profiling *x)
+{
+	const plan_pipeline *p = x->s->pipeline;
+	return pipeline_first(p, p->nstages);
+}
+
 /* ---- measuring --------------------------------------------------------- */
 
 profiling *profiling_new(session *s, executor *m)
 {
 	const char *path = s->o->profile;
-	int nworkers = pipeline_first(s->pipeline, s->pipeline->nstages);
 	diag_sink *sink = diag_sink_new(s->a);
 	profiling *x = ARENA_NEW(s->a, profiling);
 	*x = (profiling){ .s = s, .m = m, .to = profile_new(s->a) };
@@ -43,6 +48,7 @@ profiling *profiling_new(session *s, executor *m)
 		fail_of(&s->f, sink);
 		return NULL;
 	}
+	int nworkers = workers_of(x);
 	x->records = ARENA_ARRAY(s->a, record *, nworkers);
 	for (int w = 0; w < nworkers; w++)
 		x->records[w] = ARENA_ARRAY(s->a, record,
@@ -99,8 +105,7 @@ static void conclude(record *r)
 /* Of all processes. */
 static void conclude_all(profiling *x)
 {
-	const plan_pipeline *p = x->s->pipeline;
-	int nworkers = pipeline_first(p, p->nstages), first, end;
+	int nworkers = workers_of(x), first, end;
 	executor_here(x->m, &first, &end);
 	conclude(&x->step);
 	executor_share(x->m, 0, &x->step.time,
@@ -119,12 +124,6 @@ static void conclude_all(profiling *x)
 }
 
 /* ---- rows -------------------------------------------------------------- */
-
-static int workers_of(const profiling *x)
-{
-	const plan_pipeline *p = x->s->pipeline;
-	return pipeline_first(p, p->nstages);
-}
 
 static void add_kernel(profiling *x, const plan *p, const plan_instr *in,
 		       int local, record *r)
