@@ -84,7 +84,8 @@ def distance(x, y):
 def check_values(case, got, want, before):
     """States by how far they went; outputs by their size.  A gradient that is
     0, that of the bias of keys, is noise in both, of which adamw makes steps as
-    large as any."""
+    large as any; of small ones its steps are as uncertain as their signs."""
+    allowed = 2e-2 if case[-1].startswith("adamw") else 2e-3
     for name, x in got.items():
         y = want[name]
         if np.abs(want.get(f"{name}.mean", 1)).max() < 1e-7:
@@ -93,7 +94,7 @@ def check_values(case, got, want, before):
         size += 1e-3 * float(np.linalg.norm(y.astype(np.float64)))
         far = distance(x, y)
         expect(f"{case}: {name} is {far:.3g} off, at {size:.3g}",
-               far <= 2e-3 * size + 1e-6)
+               far <= allowed * size + 1e-6)
 
 
 def check_loss(case, got, want):
