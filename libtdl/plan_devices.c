@@ -78,19 +78,6 @@ static bool find_placement(device_search *x)
 	return true;
 }
 
-/* Everything whole, on the one device of a stage. */
-static assignment undivided(arena *a, const graph *g)
-{
-	assignment as = { .mesh = mesh_of_equals(1) };
-	as.tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors);
-	as.node_cuts = ARENA_ARRAY(a, cuts, g->nnodes);
-	for (int i = 0; i < g->ntensors; i++)
-		as.tensor_cuts[i] = cuts_none();
-	for (int i = 0; i < g->nnodes; i++)
-		as.node_cuts[i] = cuts_none();
-	return as;
-}
-
 static void set_stage(device_search *x, int s)
 {
 	pipeline_stage *to = &x->r->stages[s];
@@ -123,6 +110,7 @@ static bool lower(device_search *x)
 				  .memory = x->how->memory };
 	lower_stage *all = ARENA_ARRAY(a, lower_stage, d->nstages);
 	int *tensors = ARENA_ARRAY(a, int, g->ntensors);
+	const mesh one = mesh_of_equals(1);
 	x->r->refused = stage_division_refused(a, g, d);
 	if (x->r->refused)
 		return true;
@@ -130,7 +118,7 @@ static bool lower(device_search *x)
 	x->r->stages = ARENA_ARRAY(a, pipeline_stage, d->nstages);
 	for (int s = 0; s < d->nstages; s++) {
 		all[s].g = stage_graph(a, &h, s, tensors);
-		all[s].as = undivided(a, all[s].g);
+		all[s].as = assignment_undivided(a, all[s].g, &one);
 		x->r->stages[s].graph = all[s].g;
 	}
 	x->r->plan = lower_pipeline(a, &h, all, &once, &o, x->how->sink);

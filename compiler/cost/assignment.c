@@ -27,6 +27,17 @@ mesh mesh_of_equals(int k)
 	return m;
 }
 
+assignment assignment_undivided(arena *a, const graph *g, const mesh *m)
+{
+	assignment as = { *m, ARENA_ARRAY(a, cuts, g->ntensors),
+			  ARENA_ARRAY(a, cuts, g->nnodes) };
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		as.tensor_cuts[t] = cuts_none();
+	for (node_id n = 0; n < g->nnodes; n++)
+		as.node_cuts[n] = cuts_none();
+	return as;
+}
+
 bool assignment_skips_axis(const cuts *c, const mesh *m)
 {
 	for (int a = 0; a < m->naxes; a++)

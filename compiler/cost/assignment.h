@@ -15,6 +15,9 @@ typedef struct assignment {
 	cuts *node_cuts;
 } assignment;
 
+/* Everything whole on every device of a mesh. */
+assignment assignment_undivided(arena *a, const graph *g, const mesh *m);
+
 /* Bytes of a tensor, at most COST_MAX. */
 int64_t assignment_tensor_bytes(const tensor_type *t);
 

@@ -177,20 +177,15 @@ candidate_set candidates_find(arena *a, const graph *g, const mesh *m,
 candidate_set candidates_find_in(candidate_pool *p, arena *a, const graph *g,
 				 const mesh *m, const rules *r, int limit)
 {
-	finder f = { .arena = a, .rules = r, .as.mesh = *m,
+	finder f = { .arena = a, .rules = r,
+		     .as = assignment_undivided(a, g, m),
 		     .naxes = m->naxes, .limit = limit,
 		     .pool = p };
 	candidate_set w = {
 		.tensors = ARENA_ARRAY(a, const candidates *, g->ntensors),
 		.nodes = ARENA_ARRAY(a, const candidates *, g->nnodes),
 		.tied = tied_tensors(a, g)};
-	f.as.tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors);
-	f.as.node_cuts = ARENA_ARRAY(a, cuts, g->nnodes);
 	f.step = (step){ g, &f.as };
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		f.as.tensor_cuts[t] = cuts_none();
-	for (node_id n = 0; n < g->nnodes; n++)
-		f.as.node_cuts[n] = cuts_none();
 	for (tensor_id t = 0; t < g->ntensors && !f.too_many; t++)
 		w.tensors[t] = w.tied[t] == t ? find(&f, t, NONE)
 					      : w.tensors[w.tied[t]];

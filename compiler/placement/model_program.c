@@ -6,19 +6,6 @@
 #include "compiler/lower/lower.h"
 #include "plan/lifetimes.h"
 
-/* Everything whole, on one device. */
-static assignment undivided(arena *a, const graph *g)
-{
-	assignment as = { .mesh = mesh_of_equals(1) };
-	as.tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors);
-	as.node_cuts = ARENA_ARRAY(a, cuts, g->nnodes);
-	for (int i = 0; i < g->ntensors; i++)
-		as.tensor_cuts[i] = cuts_none();
-	for (int i = 0; i < g->nnodes; i++)
-		as.node_cuts[i] = cuts_none();
-	return as;
-}
-
 /* Whether a place is that of a state: all that lie in it do so until the next
  * value does. */
 static bool *places_of_states(arena *a, const plan *p, const plan_places *x)
@@ -64,7 +51,8 @@ static void read_program(arena *work, const plan *p, layout_classes *f,
 node_run *model_program(arena *a, diag_sink *s, const graph *g)
 {
 	arena *work = arena_new();
-	const assignment as = undivided(work, g);
+	const mesh one = mesh_of_equals(1);
+	const assignment as = assignment_undivided(work, g, &one);
 	const lower_options o = { .algorithm = "place", .separate = true };
 	lowering *l = lowering_new(work, g, &as, &o, s);
 	node_run *runs = NULL;

@@ -222,14 +222,9 @@ static search_result *new_result(arena *a, const graph *g, const char *name)
 {
 	search_result *r = ARENA_NEW(a, search_result);
 	r->algorithm = name;
-	r->assignment.tensor_cuts = ARENA_ARRAY(a, cuts, g->ntensors);
-	r->assignment.node_cuts = ARENA_ARRAY(a, cuts, g->nnodes);
+	r->assignment = assignment_undivided(a, g, &(mesh){ 0 });
 	r->node_bytes = arena_calloc(a, (size_t)g->nnodes,
 				     sizeof(*r->node_bytes));
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		r->assignment.tensor_cuts[t] = cuts_none();
-	for (node_id n = 0; n < g->nnodes; n++)
-		r->assignment.node_cuts[n] = cuts_none();
 	return r;
 }
 
