@@ -208,7 +208,7 @@ bool read_word(reader *r, members *m, const char *key,
 /* ---- tables ------------------------------------------------------------ */
 
 /* Reports the place where the text is not JSON. */
-bool read_syntax_error(reader *r, const json_error_t *e)
+static bool read_syntax_error(reader *r, const json_error_t *e)
 {
 	r->failed = true;
 	diag_error_in(r->sink, DIAG_PLAN_SYNTAX, r->path,
@@ -466,7 +466,7 @@ bool read_plan(reader *r, plan *p, json_t *top)
 	       read_outputs(r, p);
 }
 
-bool read_text_fits(const rows *r)
+static bool read_text_fits(const rows *r)
 {
 	return r->len <= PLAN_MOST_TEXT && rows_fit(r, MOST_MEMORY);
 }
@@ -479,22 +479,28 @@ bool plan_is_readable(const plan *p, const char *text, size_t len)
 	       p->ninstrs <= PLAN_MOST_ROWS && read_text_fits(&r);
 }
 
-plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,
-		 size_t len)
+json_t *read_top(reader *r)
 {
 	json_error_t e;
-	rows all = rows_find(text, len, plan_tables, NTABLES);
-	reader r = { .arena = a, .sink = s, .path = path, .rows = &all };
-	if (!read_text_fits(&all)) {
-		diag_error_in(s, DIAG_TOO_LARGE, path,
+	if (!read_text_fits(r->rows)) {
+		diag_error_in(r->sink, DIAG_TOO_LARGE, r->path,
 			      "the plan is larger than is accepted");
 		return NULL;
 	}
-	json_t *top = rows_rest(&all, &e);
-	if (!top) {
-		read_syntax_error(&r, &e);
+	json_t *top = rows_rest(r->rows, &e);
+	if (!top)
+		read_syntax_error(r, &e);
+	return top;
+}
+
+plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,
+		 size_t len)
+{
+	rows all = rows_find(text, len, plan_tables, NTABLES);
+	reader r = { .arena = a, .sink = s, .path = path, .rows = &all };
+	json_t *top = read_top(&r);
+	if (!top)
 		return NULL;
-	}
 	plan *p = ARENA_NEW(a, plan);
 	bool ok = read_plan(&r, p, top);
 	json_decref(top);

@@ -121,8 +121,8 @@ bool read_tables(reader *r, plan *p, int nplans);
 /* Row i of a plan's table. */
 bool read_row(reader *r, plan *p, json_t *j, int table, int i);
 
-/* Whether the text is small enough; the place where it is not JSON. */
-bool read_text_fits(const rows *r);
-bool read_syntax_error(reader *r, const json_error_t *e);
+/* The reader's text without its rows, which the caller releases; NULL where it
+ * is too large, or no JSON. */
+json_t *read_top(reader *r);
 
 #endif

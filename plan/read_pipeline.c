@@ -261,19 +261,11 @@ static plan_pipeline *read_with_stages(reader *r, json_t *top, uint64_t digest)
 plan_pipeline *pipeline_parse(arena *a, diag_sink *s, const char *path,
 			      const char *text, size_t len)
 {
-	json_error_t e;
 	rows all = rows_find(text, len, plan_tables, NTABLES);
 	reader r = { .arena = a, .sink = s, .path = path, .rows = &all };
-	if (!read_text_fits(&all)) {
-		diag_error_in(s, DIAG_TOO_LARGE, path,
-			      "the plan is larger than is accepted");
+	json_t *top = read_top(&r);
+	if (!top)
 		return NULL;
-	}
-	json_t *top = rows_rest(&all, &e);
-	if (!top) {
-		read_syntax_error(&r, &e);
-		return NULL;
-	}
 	uint64_t digest = hash_bytes(HASH_SEED, text, len);
 	plan_pipeline *p = has_stages(top) ? read_with_stages(&r, top, digest)
 					   : read_one_stage(&r, top, digest);
