@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plan/pipeline.h"
+#include "tests/unit/broken_text.h"
 #include "tests/unit/pipeline_judge.h"
 #include "tests/unit/random_pipeline.h"
 #include "tests/unit/suite.h"
@@ -298,38 +299,6 @@ END_TEST
 
 /* ---- damaged files ----------------------------------------------------- */
 
-static size_t replace_digit(rng *r, char *text, size_t n)
-{
-	size_t at = (size_t)rng_below(r, (int)n);
-	while (at < n && (text[at] < '0' || text[at] > '9'))
-		at++;
-	if (at < n)
-		text[at] = (char)('0' + rng_below(r, 10));
-	return n;
-}
-
-/* A byte, a piece that is left out or is there twice, a digit. */
-static size_t mutate(rng *r, char *text, size_t n)
-{
-	size_t at = (size_t)rng_below(r, (int)n);
-	size_t len = 1 + (size_t)rng_below(r, 40);
-	if (at + len >= n)
-		len = n - at - 1;
-	switch (rng_below(r, 8)) {
-	case 0:
-		text[at] = (char)rng_below(r, 256);
-		return n;
-	case 1:
-		memmove(text + at, text + at + len, n - at - len);
-		return n - len;
-	case 2:
-		memmove(text + at + len, text + at, n - at);
-		return n + len;
-	default:
-		return replace_digit(r, text, n);
-	}
-}
-
 static bool load(arena *a, const char *text, size_t n, int seed)
 {
 	diag_sink *s = diag_sink_new(a);
@@ -360,7 +329,7 @@ START_TEST(mutations)
 		char *changed = arena_alloc(a, n + 4096);
 		memcpy(changed, text, n);
 		for (int i = rng_below(&r, 3); i >= 0 && n > 1; i--)
-			n = mutate(&r, changed, n);
+			n = break_text(&r, changed, n);
 		if (load(a, changed, n, seed))
 			loaded++;
 		else

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compiler/lower/lower.h"
+#include "tests/unit/broken_text.h"
 #include "tests/unit/plan_of_seed.h"
 #include "tests/unit/random_graph.h"
 #include "tests/unit/suite.h"
@@ -28,34 +29,6 @@ static bool load(const char *text, size_t len)
 	return ok;
 }
 
-/* One change: a byte, a digit, a cut, a doubled piece, a swap of rows. */
-static size_t mutate(rng *r, char *text, size_t n)
-{
-	size_t at = (size_t)rng_below(r, (int)n);
-	size_t len = 1 + (size_t)rng_below(r, 40);
-	if (at + len >= n)
-		len = n - at - 1;
-	switch (rng_below(r, 6)) {
-	case 0:
-		text[at] = (char)rng_below(r, 256);
-		return n;
-	case 1:
-		memmove(text + at, text + at + len, n - at - len);
-		return n - len;
-	case 2:
-		return at;
-	case 3:
-		memmove(text + at + len, text + at, n - at);
-		return n + len;
-	default:
-		while (at < n && (text[at] < '0' || text[at] > '9'))
-			at++;
-		if (at < n)
-			text[at] = (char)('0' + rng_below(r, 10));
-		return n;
-	}
-}
-
 START_TEST(mutations)
 {
 	int loaded = 0, broken = 0;
@@ -69,7 +42,7 @@ START_TEST(mutations)
 		char *changed = arena_alloc(a, n + 4096);
 		memcpy(changed, text, n);
 		for (int i = rng_below(&r, 3); i >= 0 && n > 1; i--)
-			n = mutate(&r, changed, n);
+			n = break_text(&r, changed, n);
 		if (load(changed, n))
 			loaded++;
 		else
