@@ -22,7 +22,7 @@ python() {
 	PYTHONPATH=$(dirname "$TDLC")/python "$PYTHON" "$@"
 }
 
-# As in tests/mpi.sh.
+# As in tests/mpi_lib.sh.
 mpirun() {
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 	OMPI_MCA_btl_base_warn_component_unused=0 \

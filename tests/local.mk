@@ -126,6 +126,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/hostile/harness.py \
 	%D%/hostile/wire.py \
 	%D%/lib.sh \
+	%D%/mpi_lib.sh \
 	%D%/library/ask.c \
 	%D%/library/functions.txt \
 	%D%/library/types.txt \
