@@ -128,15 +128,8 @@ EXTRA_DIST += $(report_files) %D%/page/uplot/LICENSE %D%/page/uplot/README.md
 
 EXTRA_DIST += %D%/README.md %D%/tdl.map
 
-# The library is one relocatable object, of what its functions need of the
-# archives above, in which all symbols but tdl_* are local: so it is of the
-# shared library, and of the static one, where names such as `solve' would meet
-# those of the program.  libtool, which cannot do that and compiles everything
-# twice, is not used: all objects are position-independent, and hidden.
-tdlinclude_HEADERS += include/tdl/tdl.h
-libtdl_soname = libtdl.so.0
-libtdl_file = $(libtdl_soname).$(VERSION)
-libtdl_archives = \
+# What has the language and the planners, each before what it needs.
+compiler_libs = \
 	%D%/libapi.a \
 	%D%/libjobs.a \
 	compiler/export/libexport.a \
@@ -151,7 +144,18 @@ libtdl_archives = \
 	compiler/analysis/libanalysis.a \
 	$(graph_libs) \
 	compiler/expand/libexpand.a \
-	$(dsl_libs) \
+	$(dsl_libs)
+
+# The library is one relocatable object, of what its functions need of the
+# archives above, in which all symbols but tdl_* are local: so it is of the
+# shared library, and of the static one, where names such as `solve' would meet
+# those of the program.  libtool, which cannot do that and compiles everything
+# twice, is not used: all objects are position-independent, and hidden.
+tdlinclude_HEADERS += include/tdl/tdl.h
+libtdl_soname = libtdl.so.0
+libtdl_file = $(libtdl_soname).$(VERSION)
+libtdl_archives = \
+	$(compiler_libs) \
 	runtime/libruntime.a \
 	$(plan_libs) \
 	base/libbase.a

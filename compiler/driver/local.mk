@@ -23,21 +23,7 @@ tdlc_SOURCES = \
 	%D%/solve.c \
 	%D%/verify.c
 tdlc_LDADD = \
-	libtdl/libapi.a \
-	libtdl/libjobs.a \
-	compiler/export/libexport.a \
-	compiler/codegen/libcodegen.a \
-	compiler/placement/libplacement.a \
-	compiler/portfolio/libportfolio.a \
-	compiler/simulate/libsimulate.a \
-	compiler/lower/liblower.a \
-	$(planners_libs) \
-	compiler/verify/libverify.a \
-	compiler/gradient/libgradient.a \
-	compiler/analysis/libanalysis.a \
-	$(graph_libs) \
-	compiler/expand/libexpand.a \
-	$(dsl_libs) \
+	$(compiler_libs) \
 	$(plan_libs) \
 	base/libbase.a \
 	$(PROTOBUF_C_LIBS) \

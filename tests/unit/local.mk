@@ -14,22 +14,7 @@ $(srcdir)/tests/suites.mk: $(srcdir)/%D% $(srcdir)/tests/suites.sh
 	else printf '%s\n' "$$text" >$@; fi
 
 if TDLC
-tested_libs = \
-	libtdl/libapi.a \
-	libtdl/libjobs.a \
-	compiler/export/libexport.a \
-	compiler/codegen/libcodegen.a \
-	compiler/placement/libplacement.a \
-	compiler/portfolio/libportfolio.a \
-	compiler/simulate/libsimulate.a \
-	compiler/lower/liblower.a \
-	$(planners_libs) \
-	compiler/verify/libverify.a \
-	compiler/gradient/libgradient.a \
-	compiler/analysis/libanalysis.a \
-	$(graph_libs) \
-	compiler/expand/libexpand.a \
-	$(dsl_libs)
+tested_libs = $(compiler_libs)
 else
 tested_libs =
 endif
