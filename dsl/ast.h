@@ -231,6 +231,10 @@ int ast_depth(const ast_expr *e);
 bool ast_same(const ast_expr *x, const ast_expr *y);
 bool ast_same_pack(const ast_pack *x, const ast_pack *y);
 
+/* Whether two operators whose names are not bound, as dsl_copy_op() makes them,
+ * are the same but for comments and the variables that they bind. */
+bool ast_same_op(const ast_op *x, const ast_op *y);
+
 /* The reducer (kernel/reducers.h) of a reduction, whose lambda is args[0]; NULL
  * for any other expression. */
 const struct reducer_facts *ast_reducer(const ast_expr *e);

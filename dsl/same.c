@@ -1,4 +1,4 @@
-/* Expressions that are the same. */
+/* Expressions, and operators, that are the same. */
 #include "config.h"
 
 #include "dsl/ast.h"
@@ -11,23 +11,25 @@ typedef struct lambdas {
 
 static bool same(const lambdas *around, const ast_expr *x, const ast_expr *y);
 
-/* The variable of a lambda that a symbol is; -1 for none. */
-static int find_var(const ast_expr *lambda, const ast_symbol *s)
+/* The variable of a lambda that a name, or its symbol, is; -1 for none. */
+static int find_var(const ast_expr *lambda, const char *name,
+		    const ast_symbol *s)
 {
-	for (int i = 0; s && i < lambda->nvars; i++)
-		if (lambda->vars[i].symbol == s)
+	for (int i = 0; name && i < lambda->nvars; i++)
+		if (s ? lambda->vars[i].symbol == s
+		      : lambda->vars[i].name == name)
 			return i;
 	return -1;
 }
 
 /* Whether two names mean the same: variables of the same place, if any.  An
- * element type has no symbol. */
+ * element type has no symbol, nor has any name that is not bound. */
 static bool same_name(const lambdas *around, const ast_expr *x,
 		      const ast_expr *y)
 {
 	for (; around; around = around->around) {
-		int i = find_var(around->x, x->symbol);
-		int j = find_var(around->y, y->symbol);
+		int i = find_var(around->x, x->name, x->symbol);
+		int j = find_var(around->y, y->name, y->symbol);
 		if (i >= 0 || j >= 0)
 			return i == j;
 	}
@@ -46,6 +48,7 @@ static bool same_pack(const lambdas *around, const ast_pack *x,
 	if (!x || !y)
 		return x == y;
 	return x->kind == y->kind && x->symbol == y->symbol &&
+	       (x->symbol || x->name == y->name) &&
 	       same_or_none(around, x->sel, y->sel);
 }
 
@@ -91,4 +94,65 @@ bool ast_same_pack(const ast_pack *x, const ast_pack *y)
 bool ast_same(const ast_expr *x, const ast_expr *y)
 {
 	return same(NULL, x, y);
+}
+
+/* ---- operators ---------------------------------------------------------- */
+
+static bool same_tensors(const ast_tensor *x, const ast_tensor *y, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (x[i].name != y[i].name ||
+		    x[i].broadcast != y[i].broadcast ||
+		    x[i].ndims != y[i].ndims ||
+		    x[i].type.kind != y[i].type.kind ||
+		    x[i].type.name != y[i].type.name)
+			return false;
+		for (int d = 0; d < x[i].ndims; d++)
+			if (!same(NULL, x[i].dims[d], y[i].dims[d]))
+				return false;
+	}
+	return true;
+}
+
+static bool same_attrs(const ast_attr *x, const ast_attr *y, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (x[i].name != y[i].name || x[i].type != y[i].type ||
+		    x[i].is_list != y[i].is_list ||
+		    x[i].length != y[i].length ||
+		    !same_or_none(NULL, x[i].init, y[i].init))
+			return false;
+	return true;
+}
+
+static bool same_let(const ast_let *x, const ast_let *y)
+{
+	if (x->nnames != y->nnames)
+		return false;
+	for (int i = 0; i < x->nnames; i++)
+		if (x->names[i] != y->names[i])
+			return false;
+	return same(NULL, x->value, y->value);
+}
+
+static bool same_bodies(const ast_op *x, const ast_op *y)
+{
+	for (int i = 0; i < x->nlets; i++)
+		if (!same_let(&x->lets[i], &y->lets[i]))
+			return false;
+	for (int i = 0; i < x->nbodies; i++)
+		if (!same(NULL, x->bodies[i], y->bodies[i]))
+			return false;
+	return true;
+}
+
+bool ast_same_op(const ast_op *x, const ast_op *y)
+{
+	return x->name == y->name && x->nparams == y->nparams &&
+	       x->nattrs == y->nattrs && x->nresults == y->nresults &&
+	       x->nlets == y->nlets && x->nbodies == y->nbodies &&
+	       same_tensors(x->params, y->params, x->nparams) &&
+	       same_attrs(x->attrs, y->attrs, x->nattrs) &&
+	       same_tensors(x->results, y->results, x->nresults) &&
+	       same_bodies(x, y);
 }

@@ -432,21 +432,17 @@ static ast_op *make_operator(derivation *d, const char *name)
 	return why ? NULL : dsl_copy_op(d->modules, d->arena, made, false);
 }
 
-/* Whether two operators have the same text. */
-static bool is_written_as(const ast_op *x, const ast_op *y)
-{
-	arena *a = arena_new();
-	const char *of_x = dsl_op_text(a, x), *of_y = dsl_op_text(a, y);
-	bool same = of_x && of_y && strcmp(of_x, of_y) == 0;
-	arena_free(a);
-	return same;
-}
-
 /* Whether the set has another operator of the name. */
 static bool is_taken(const tdl_modules *m, const ast_op *made)
 {
 	const ast_op *there = dsl_op(m, made->name);
-	return there && !is_written_as(there, made);
+	if (!there)
+		return false;
+	arena *a = arena_new();
+	const ast_op *copy = dsl_copy_op(m, a, there, false);
+	bool same = copy && !there->grad_of && ast_same_op(copy, made);
+	arena_free(a);
+	return !same;
 }
 
 static bool any_result_wanted(const derivation *d)

@@ -46,8 +46,8 @@ int gradient_derive(arena *a, tdl_modules *m, const ast_op *op,
 /* The same by one parameter. */
 gradient gradient_by(arena *a, tdl_modules *m, const ast_op *op, int input);
 
-/* Adds the operator to the set, and those that it calls; false where its text
- * has faults, or the set has another operator of that name. */
+/* Adds the operator's tree to the set, and those of operators that it calls;
+ * false where one has faults, or the set has another operator of its name. */
 bool gradient_load(tdl_modules *m, const gradient *g);
 
 #endif
