@@ -25,7 +25,9 @@ stop() {
 # same stay, with their times.
 copy() {
 	(cd "$srcdir" && find . \( -name .git -o -name build -o -name .venv \
-		-o -name autom4te.cache \) -prune -o -type f -print) |
+		-o -name autom4te.cache \
+		-o -name 'build-*' ! -name build-aux \) \
+		-prune -o -type f -print) |
 		while read -r f; do
 			cmp -s "$srcdir/$f" "$work/source/$f" && continue
 			mkdir -p "$work/source/${f%/*}"
