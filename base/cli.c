@@ -136,6 +136,20 @@ static void print_help(const cli_program *p, const cli_option *options)
 	print_option(&help);
 }
 
+/* The choices of an option by its name, a line each. */
+static cli_status print_choices(const cli_program *p, const cli_option *options,
+				const char *name)
+{
+	const cli_option *o = options;
+	while (o->kind != CLI_END && !(o->name && !strcmp(o->name, name)))
+		o++;
+	if (o->kind == CLI_END)
+		return cli_usage(p, "there is no option '%s'", name);
+	for (int i = 0; o->choices && o->choices[i]; i++)
+		puts(o->choices[i]);
+	return CLI_OK;
+}
+
 /* ---- values ------------------------------------------------------------ */
 
 bool cli_int(const char *text, int64_t min, int64_t max, int64_t *v)
@@ -293,7 +307,8 @@ static getopt_table make_table(arena *a, const cli_option *options)
 			};
 	}
 	*l = 'h';
-	t.longs[m] = (struct option){ "help", no_argument, NULL, 'h' };
+	t.longs[m] = (struct option){ "help", optional_argument, NULL,
+					'h' };
 	return t;
 }
 
@@ -328,8 +343,11 @@ int cli_parse(arena *a, const cli_program *p, const cli_option *options,
 	while ((value = getopt_long(argc, argv, t.letters, t.longs, NULL)) !=
 	       -1) {
 		if (value == 'h') {
-			print_help(p, options);
 			*status = CLI_OK;
+			if (optarg)
+				*status = print_choices(p, options, optarg);
+			else
+				print_help(p, options);
 			return -1;
 		}
 		*status = value == '?' ? try_help(p)

@@ -56,12 +56,15 @@ typedef struct cli_option {
 			     by the printer */
 	void *to;
 	double min, max;
+	/* The values of a CLI_CHOICE; of a text some that it may have, for
+	 * completion; NULL-terminated.  NULL for none. */
 	const char *const *choices;
 } cli_option;
 
 /* Parses argv[1..argc) by the table, which ends in { CLI_END }; operands are
  * moved to the end of argv and argv[argc] stays NULL.  --help is always
- * accepted.  Returns the index of the first operand; or -1 if main() has to end
+ * accepted, and --help=NAME, which prints the choices of that option, a line
+ * each.  Returns the index of the first operand; or -1 if main() has to end
  * with *status: after --help, or after an error, which has been printed. */
 int cli_parse(arena *a, const cli_program *p, const cli_option *options,
 	      int argc, char **argv, cli_status *status);

@@ -82,6 +82,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/train_options.c %D%/train_options.h \
 	%D%/verify_job.c %D%/verify_job.h \
 	%D%/verify_text.c \
+	%D%/words.c %D%/words.h \
 	%D%/describe.h %D%/explain.h
 nodist_%C%_libjobs_a_SOURCES = %D%/report_files.h
 %C%_libjobs_a_CPPFLAGS = $(AM_CPPFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'

@@ -28,6 +28,17 @@ typedef struct asking {
 	size_t n;
 } asking;
 
+static const char *const *copy_words(arena *a, const char *const *words)
+{
+	int n = 0;
+	while (words && words[n])
+		n++;
+	const char **to = ARENA_ARRAY(a, const char *, n + 1);
+	for (int i = 0; i < n; i++)
+		to[i] = arena_strdup(a, words[i]);
+	return n ? to : NULL;
+}
+
 /* The rows of a table, in memory that lives until the next call. */
 static void tell_options(api_call *c, asking *q)
 {
@@ -40,6 +51,7 @@ static void tell_options(api_call *c, asking *q)
 			.name = o->name ? arena_strdup(a, o->name) : NULL,
 			.argument = o->arg ? arena_strdup(a, o->arg) : NULL,
 			.help = arena_strdup(a, o->help),
+			.words = copy_words(a, o->choices),
 			.letter = o->letter,
 			.repeats = o->kind == CLI_REPEAT
 		};

@@ -25,7 +25,7 @@ typedef struct place_options {
 extern const char *const place_networks[]; /* "ports", "free" */
 const char *place_network(const place_options *o);
 
-#define PLACE_OPTIONS_MACHINE(o)                                             \
+#define PLACE_OPTIONS_MACHINE(a, o)                                          \
 	{ CLI_INT, 'k', "devices", "N", "the number of devices",             \
 	  &(o)->devices, .min = 1, .max = PLACE_MAX_DEVICES },               \
 	{ CLI_CHOICE, 0, "network", "NETWORK",                               \
@@ -35,7 +35,7 @@ const char *place_network(const place_options *o);
 	{ CLI_TEXT, 0, "topology", "T",                                      \
 	  "take the links of a machine: a preset (cpu, 8xk80, "              \
 	  "8xh100-nvlink, 2x8xh100, h100-cluster) or a file",                \
-	  &(o)->topology },                                                  \
+	  &(o)->topology, .choices = words_of_machines(a) },                 \
 	{ CLI_TEXT, 0, "link", "GB/S[,US]",                                  \
 	  "let a transfer take US microseconds (0) and its bytes at "        \
 	  "GB/S; the default is in the file", &(o)->link },                  \
@@ -51,9 +51,10 @@ const char *place_network(const place_options *o);
 	PLAN_OPTIONS_SIZES(&(o)->model),                                     \
 	DRIVER_OPTIONS_TRAIN_STEP(&(o)->model.train)
 
-#define PLACE_OPTION_ALGORITHMS(words)                                       \
+#define PLACE_OPTION_ALGORITHMS(a, words)                                    \
 	{ CLI_REPEAT, 0, "algorithm", "A",                                   \
-	  "compare A only; may be repeated", (words) }
+	  "compare A only; may be repeated", (words),                        \
+	  .choices = words_of_placers((a), false) }
 
 /* .. and of those that search. */
 #define PLACE_OPTIONS_SEARCH(o)                                              \

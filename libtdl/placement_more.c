@@ -236,14 +236,22 @@ static const special specials[] = {
 	{ 0 },
 };
 
+const char *place_more_name(int i)
+{
+	const special *p = specials;
+	for (; p->name; p++)
+		if (!placed_algorithm(p->name) && i-- == 0)
+			break;
+	return p->name;
+}
+
 const char *place_algorithm_names(arena *a)
 {
 	const char *all = "";
 	for (const place_algorithm *p = place_algorithms; p->name; p++)
 		all = arena_printf(a, "%s%s%s", all, *all ? ", " : "", p->name);
-	for (const special *p = specials; p->name; p++)
-		if (!placed_algorithm(p->name))
-			all = arena_printf(a, "%s, %s", all, p->name);
+	for (int i = 0; place_more_name(i); i++)
+		all = arena_printf(a, "%s, %s", all, place_more_name(i));
 	return all;
 }
 

@@ -30,7 +30,7 @@ enum { PLACE_MAX_CHUNKS = 4096 };
 
 #define PLACE_MORE { .cores = -1 }
 
-#define PLACE_OPTIONS_MORE(o)                                                \
+#define PLACE_OPTIONS_MORE(a, o)                                             \
 	{ CLI_CHOICE, 0, "objective", "WHAT",                                \
 	  "default: the algorithm's own; of mcap: peak (its own), load "     \
 	  "(the longest stage), makespan (the formula's step; its own "      \
@@ -41,7 +41,7 @@ enum { PLACE_MAX_CHUNKS = 4096 };
 	{ CLI_TEXT, 0, "schedule", "S",                                      \
 	  "of stages: 1f1b (default), gpipe, zb; of mcap also "              \
 	  "interleaved:V, V chunks of layers on each device",                \
-	  &(o)->schedule },                                                  \
+	  &(o)->schedule, .choices = words_of_schedules((a), false) },       \
 	{ CLI_INT, 0, "micro-batches", "M",                                  \
 	  "of stages; if it is not given, mcap and pipedream take four per "  \
 	  "device, and capture tries all",                                   \
@@ -96,6 +96,10 @@ typedef struct place_found {
 /* Runs the algorithm of r.  to->of is NULL after a message, then the status is
  * the command's, or with errors added. */
 cli_status place_find(const place_run *r, place_found *to);
+
+/* The i-th algorithm that is not in the table of `placed.h'; NULL behind the
+ * last. */
+const char *place_more_name(int i);
 
 /* The names of all algorithms, with commas. */
 const char *place_algorithm_names(arena *a);

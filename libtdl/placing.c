@@ -52,9 +52,10 @@ static void find(api_call *c, void *arg)
 	const char *help = arena_printf(a, "place with A:\n%s",
 					place_algorithm_names(a));
 	const cli_option table[] = {
-		{ CLI_TEXT, 0, "algorithm", "A", help, &algorithm },
-		PLACE_OPTIONS_MACHINE(&o), PLACE_OPTIONS_SEARCH(&o),
-		PLACE_OPTIONS_MORE(&more), PLACE_OPTIONS_MODEL(&o),
+		{ CLI_TEXT, 0, "algorithm", "A", help, &algorithm,
+		  .choices = words_of_placers(a, true) },
+		PLACE_OPTIONS_MACHINE(a, &o), PLACE_OPTIONS_SEARCH(&o),
+		PLACE_OPTIONS_MORE(a, &more), PLACE_OPTIONS_MODEL(&o),
 		{ CLI_END },
 	};
 	if (!api_options(c, table, s->options))
@@ -222,9 +223,10 @@ static void compare(api_call *c, void *arg)
 	place_reports all = { 0 };
 	place_input in;
 	const cli_option table[] = {
-		PLACE_OPTIONS_MACHINE(&o.place), PLACE_OPTIONS_MODEL(&o.place),
+		PLACE_OPTIONS_MACHINE(c->job.arena, &o.place),
+		PLACE_OPTIONS_MODEL(&o.place),
 		PLACE_OPTIONS_SEARCH(&o.place),
-		PLACE_OPTION_ALGORITHMS(&o.algorithms),
+		PLACE_OPTION_ALGORITHMS(c->job.arena, &o.algorithms),
 		{ CLI_END },
 	};
 	if (!read_input(c, p, table, &o, &in))
@@ -261,7 +263,8 @@ static void score(api_call *c, void *arg)
 	place_report r;
 	int ncores;
 	const cli_option table[] = {
-		PLACE_OPTIONS_MACHINE(&o.place), PLACE_OPTIONS_MODEL(&o.place),
+		PLACE_OPTIONS_MACHINE(c->job.arena, &o.place),
+		PLACE_OPTIONS_MODEL(&o.place),
 		{ CLI_TEXT, 0, "placement", "FILE", "", &o.placement },
 		{ CLI_END },
 	};

@@ -6,6 +6,7 @@
 #include "compiler/cost/topology.h"
 #include "libtdl/job.h"
 #include "libtdl/train_options.h"
+#include "libtdl/words.h"
 
 /* The options of the command line about the model. */
 /* --carry and what belongs to it. */
@@ -88,16 +89,17 @@ const topology *plan_topology(job *d, const char *name, int64_t k);
 /* The same where devices may differ. */
 const topology *plan_topology_of_stages(job *d, const char *name, int64_t k);
 
-#define PLAN_OPTION_TOPOLOGY(t)                                              \
+#define PLAN_OPTION_TOPOLOGY(a, t)                                           \
 	{ CLI_TEXT, 0, "topology", "T",                                      \
 	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100, "      \
-	  "h100-cluster) or a file", (t) }
+	  "h100-cluster) or a file", (t), .choices = words_of_machines(a) }
 
 #define PLAN_OPTION_BUCKET_BYTES(text)                                       \
 	{ CLI_TEXT, 0, "bucket-bytes", "SIZE",                               \
 	  "put small reductions together, up to SIZE bytes of them; 0: "     \
 	  "none; auto: as the machine's latency and bandwidth ask for "      \
-	  "(default with --topology, else 0)", (text) }
+	  "(default with --topology, else 0)", (text),                       \
+	  .choices = words_auto }
 
 /* Reads --bucket-bytes, where it is given, for plans for that machine:
  * plan_request.bucket.  False with a usage error printed. */

@@ -184,7 +184,7 @@ static json_t *all_facts(api_call *c, question *q)
 {
 	report_files *f = &q->files;
 	const cli_option table[] = {
-		PLAN_OPTION_TOPOLOGY(&q->name),
+		PLAN_OPTION_TOPOLOGY(c->job.arena, &q->name),
 		{ CLI_TEXT, 0, "planners", "FILE",
 		  "draw the planners of 'tdlc compare', its JSON",
 		  &f->planners },

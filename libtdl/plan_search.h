@@ -35,22 +35,24 @@ typedef struct plan_options {
 
 #define PLAN_OPTIONS_NONE { .objective = -1, .strict.replicated = -1, }
 
-#define PLAN_OPTIONS_STAGES(o)                                               \
+#define PLAN_OPTIONS_STAGES(a, o)                                            \
 	{ CLI_TEXT, 0, "stages", "P",                                        \
 	  "divide the layers into P stages of a pipeline, each on devices "  \
 	  "of its own; auto: the best P; none: --algorithm auto takes no "    \
 	  "stages; needs --micro-batches",                                   \
-	  &(o)->stages },                                                    \
+	  &(o)->stages, .choices = words_of_stages },                        \
 	{ CLI_TEXT, 0, "replicas", "D",                                      \
 	  "let D parts of a stage's devices have a part of the samples "     \
-	  "each (default: auto, the best D)", &(o)->replicas },              \
+	  "each (default: auto, the best D)", &(o)->replicas,                \
+	  .choices = words_auto },                                           \
 	{ CLI_TEXT, 0, "schedule", "S",                                      \
 	  "the order of passes in the stages: 1f1b (default), gpipe, zb, "   \
 	  "interleaved:V, auto",                                             \
-	  &(o)->pipeline_schedule },                                         \
+	  &(o)->pipeline_schedule, .choices = words_of_schedules((a), true) }, \
 	{ CLI_TEXT, 0, "inside", "A",                                        \
 	  "plan the layouts in each replica of a stage with the algorithm "  \
-	  "A (default: the best of some)", &(o)->inside }
+	  "A (default: the best of some)", &(o)->inside,                     \
+	  .choices = words_of_planners((a), false) }
 
 extern const char *const plan_objectives[]; /* "time", .. */
 
@@ -58,7 +60,7 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	{ CLI_TEXT, 0, "micro-batches", "M",                                 \
 	  "divide the batch of a step into M parts, run one after the "      \
 	  "other; what depends on all of it is added up; auto: the best M",  \
-	  &(o)->micro_batches },                                             \
+	  &(o)->micro_batches, .choices = words_auto },                      \
 	{ CLI_FLAG, 0, "micro-batch-statistics", NULL,                       \
 	  "let each micro-batch have sums over its own samples where an "    \
 	  "operator needs such a sum, as normalizations do",                 \
@@ -76,7 +78,8 @@ extern const char *const plan_objectives[]; /* "time", .. */
 		       "tdlc place does with A; or divide layers into "      \
 		       "--stages as mcap, pipedream or capture do",          \
 		       plan_algorithms(a)),                                  \
-	  &(o)->request.algorithm },                                         \
+	  &(o)->request.algorithm,                                           \
+	  .choices = words_of_planners((a), true) },                         \
 	{ CLI_CHOICE, 0, "objective", "O",                                   \
 	  "the cost that auto minimizes: time (default), bytes, "            \
 	  "memory", &(o)->objective, 0, 0, plan_objectives },                \
@@ -84,12 +87,12 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	  "list the Pareto-optimal plans in time and memory",                \
 	  &(o)->frontier },                                                  \
 	PLAN_OPTION_SEQUENCE_PARALLEL(&(o)->request.variant),                \
-	PLAN_OPTIONS_STAGES(o),                                              \
+	PLAN_OPTIONS_STAGES(a, o),                                           \
 	PLAN_OPTION_MICRO_BATCHES(o),                                        \
 	PLAN_OPTION_BUCKET_BYTES(&(o)->bucket),                              \
 	PLAN_OPTION_TIME_LIMIT(&(o)->request.seconds),                       \
 	PLAN_OPTIONS_PINS(&(o)->request.pins),                               \
-	PLAN_OPTION_TOPOLOGY(&(o)->topology),                                \
+	PLAN_OPTION_TOPOLOGY(a, &(o)->topology),                             \
 	PLAN_OPTION_MEMORY(&(o)->memory)
 
 #define PLAN_OPTIONS_STRICT(o)                                               \

@@ -25,10 +25,11 @@ typedef struct planner_request {
 	int threads; /* of plan_request */
 } planner_request;
 
-#define PLANNER_OPTIONS(r)                                                   \
+#define PLANNER_OPTIONS(a, r)                                                \
 	PLAN_OPTION_DEVICES(&(r)->devices),                                  \
 	{ CLI_REPEAT, 0, "algorithm", "A",                                   \
-	  "compare A only; may be repeated", &(r)->algorithms },             \
+	  "compare A only; may be repeated", &(r)->algorithms,               \
+	  .choices = words_of_planners((a), true) },                         \
 	{ CLI_INT, 0, "micro-batches", "M",                                  \
 	  "divide the batch into M parts; with several devices, pipelines "  \
 	  "of stages are compared, too: the best that is found, and those "  \
@@ -39,11 +40,11 @@ typedef struct planner_request {
 	  "operator needs such a sum", &(r)->statistics },                   \
 	{ CLI_REPEAT, 0, "with", "A",                                        \
 	  "also compare A, which needs another program (ilp)",               \
-	  &(r)->with },                                                      \
+	  &(r)->with, .choices = words_of_planners((a), false) },            \
 	PLAN_OPTION_SEQUENCE_PARALLEL(&(r)->variant),                        \
 	PLAN_OPTION_BUCKET_BYTES(&(r)->bucket),                              \
 	PLAN_OPTION_TIME_LIMIT(&(r)->seconds),                               \
-	PLAN_OPTION_TOPOLOGY(&(r)->topology),                                \
+	PLAN_OPTION_TOPOLOGY(a, &(r)->topology),                             \
 	PLAN_OPTIONS_PINS(&(r)->pins)
 
 /* A pipeline of several stages. */

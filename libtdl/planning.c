@@ -94,7 +94,8 @@ static void find_table(api_call *c, void *arg)
 {
 	planning *p = arg;
 	planner_request r = { .score = p->score };
-	const cli_option table[] = { PLANNER_OPTIONS(&r), { CLI_END } };
+	const cli_option table[] = { PLANNER_OPTIONS(c->job.arena, &r),
+				     { CLI_END } };
 	planner_table t;
 	if (!api_set_options(c, table, p->options))
 		return;

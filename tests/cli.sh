@@ -45,6 +45,41 @@ usage_error "$TDLC" help frobnicate
 usage_error "$TDLC" help plan plan
 usage_error "$TDLC" plan --help=3
 
+# named PROGRAM [COMMAND] OPTION WORD...: among the values that it names.
+named() {
+	words=
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		words="$words $1"
+		shift
+	done
+	shift
+	option=$1
+	shift
+	# shellcheck disable=SC2086
+	expect 0 $words --help="$option"
+	for word; do
+		prints "^$word\$"
+	done
+}
+named "$TDLC" plan -- algorithm tofu auto mcap
+named "$TDLC" compare -- topology cpu h100-cluster
+named "$TDLC" plan -- schedule 1f1b auto
+named "$TDLC" place -- algorithm heft best
+named "$TDLC" compile -- emit header
+named "$TDLC" plan -- devices
+[ ! -s "$tmp/out" ] || fail '--help=devices names values'
+named "$TDLRUN" -- comm mpi
+
+# Each is a value that the option takes.
+for option in algorithm inside topology schedule objective bucket-bytes; do
+	for word in $("$TDLC" plan --help="$option"); do
+		"$TDLC" plan "$tmp/none.onnx" -k 2 --"$option" "$word" \
+			>"$tmp/out" 2>"$tmp/err"
+		! grep -e "'$word'" "$tmp/err" >/dev/null ||
+			fail "--$option does not take $word"
+	done
+done
+
 for command in $commands; do
 	expect 0 "$TDLC" "$command" --help
 	prints "^Usage: tdlc $command "

@@ -112,6 +112,12 @@ completes 'tdlc plan --algo' --algorithm
 completes 'tdlc compile -M' -MF
 completes 'tdlc explain matm' matmul
 completes 'tdlrun --ver' --verify
+completes 'tdlc plan --algorithm jo' joint
+completes 'tdlc plan --topology = 8xh' 8xh100-nvlink
+completes 'tdlc plan m.tdl --schedule=g' --schedule=gpipe
+completes 'tdlc place --algorithm ' heft
+completes 'tdlc explain --format ' shardy
+completes 'tdlrun p --comm m' mpi
 
 # ---- editors ----------------------------------------------------------------
 

@@ -8,7 +8,7 @@ cli_status command_diff(page *p, int argc, char **argv)
 	const char *machine = NULL;
 	tdl_plan *plan[2];
 	const cli_option options[] = {
-		PAGE_OPTION_TOPOLOGY(&machine),
+		PAGE_OPTION_TOPOLOGY(p, &machine),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTIONS(p),
 		{ CLI_END },

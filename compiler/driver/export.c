@@ -7,12 +7,13 @@
 
 cli_status command_export(page *p, int argc, char **argv)
 {
+	static const char *const formats[] = { "jax", "onnx", "cuda", NULL };
 	const char *format = NULL, *model = NULL;
 	const cli_option options[] = {
 		{ CLI_TEXT, 0, "to", "FORMAT",
 		  "the format: jax, a module of Python; onnx, the model with "
 		  "the plan's layouts; cuda, a folder with a program",
-		  &format },
+		  &format, .choices = formats },
 		{ CLI_TEXT, 0, "model", "MODEL",
 		  "the model that the plan was made of, for onnx", &model },
 		{ CLI_TEXT, 'o', "output", "FILE", "write to FILE",

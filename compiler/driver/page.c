@@ -42,6 +42,28 @@ static const char *copy(page *p, const char *text)
 	return text ? arena_strdup(p->arena, text) : NULL;
 }
 
+static const char *const *copy_words(page *p, const char *const *words)
+{
+	int n = 0;
+	while (words && words[n])
+		n++;
+	const char **to = ARENA_ARRAY(p->arena, const char *, n + 1);
+	for (int i = 0; i < n; i++)
+		to[i] = copy(p, words[i]);
+	return to;
+}
+
+const char *const *page_words(page *p, const char *function, const char *name)
+{
+	size_t n = 0;
+	const tdl_option_info *infos = context_of(p) ?
+		tdl_function_options(p->context, function, &n) : NULL;
+	for (size_t i = 0; i < n; i++)
+		if (infos[i].name && !strcmp(infos[i].name, name))
+			return copy_words(p, infos[i].words);
+	return NULL;
+}
+
 void page_function(page *p, const char *function, const char *except)
 {
 	size_t n = 0;
@@ -61,7 +83,8 @@ void page_function(page *p, const char *function, const char *except)
 				   o->letter, copy(p, o->name),
 				   copy(p, o->argument), copy(p, o->help),
 				   o->argument ? (void *)to->words :
-						 (void *)&to->flag };
+						 (void *)&to->flag,
+				   .choices = copy_words(p, o->words) };
 		vec_push(p->arena, &p->rows, row);
 	}
 }

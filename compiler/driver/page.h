@@ -94,10 +94,14 @@ extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
 	  "predict times by what tdlrun --profile has measured; may be "     \
 	  "repeated", &(p)->profiles }
 
-#define PAGE_OPTION_TOPOLOGY(to)                                             \
+#define PAGE_OPTION_TOPOLOGY(p, to)                                          \
 	{ CLI_TEXT, 0, "topology", "T",                                      \
 	  "the machine: a preset (cpu, 8xk80, 8xh100-nvlink, 2x8xh100, "     \
-	  "h100-cluster) or a file", (to) }
+	  "h100-cluster) or a file", (to),                                   \
+	  .choices = page_words((p), "tdl_plan_facts", "topology") }
+
+/* Words that an option of a function of tdl.h may have as its value. */
+const char *const *page_words(page *p, const char *function, const char *name);
 
 /* Whether a file is a model, by its name. */
 bool page_is_model(const char *path);

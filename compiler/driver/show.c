@@ -72,7 +72,7 @@ cli_status command_show(page *p, int argc, char **argv)
 		{ CLI_TEXT, 0, "diagram", "FILE",
 		  "draw a plan's pipeline as SVG, without the rest; - prints "
 		  "it as text", &o.diagram },
-		PAGE_OPTION_TOPOLOGY(&o.machine),
+		PAGE_OPTION_TOPOLOGY(p, &o.machine),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTION_LOAD(p),
 		PAGE_OPTIONS(p),

@@ -32,7 +32,7 @@ cli_status command_simulate(page *p, int argc, char **argv)
 {
 	const char *machine = NULL, *trace = NULL, *diagram = NULL;
 	const cli_option options[] = {
-		PAGE_OPTION_TOPOLOGY(&machine),
+		PAGE_OPTION_TOPOLOGY(p, &machine),
 		{ CLI_TEXT, 0, "trace", "FILE",
 		  "write the step as a trace for Chrome or Perfetto", &trace },
 		{ CLI_TEXT, 0, "diagram", "FILE",

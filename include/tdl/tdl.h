@@ -182,6 +182,8 @@ typedef struct tdl_option_info {
 	const char *name;     /* "devices"; NULL: the letter is its name */
 	const char *argument; /* "N", what the value is; NULL: a flag */
 	const char *help;     /* what it does: lower case, no full stop */
+	const char *const *words; /* some values that it may have, if not all,
+				     NULL-terminated; NULL: none is known */
 	char letter;	      /* 'k', another name; 0: none */
 	char repeats;	      /* 1: each value counts, not only the last */
 } tdl_option_info;

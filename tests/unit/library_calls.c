@@ -181,7 +181,7 @@ static bool function_options(library_world *w)
 	const tdl_option_info *all =
 		tdl_function_options(w->c, "tdl_plan_search", &n);
 	return all && n > 10 && !strcmp(all[0].name, "devices") &&
-	       all[0].letter == 'k';
+	       all[0].letter == 'k' && !strcmp(all[1].words[0], "tofu");
 }
 
 static bool function_check(library_world *w)
