@@ -275,12 +275,11 @@ static const char *print_count(emitter *g, loop_set s)
 	return n;
 }
 
-/* ---- factors that lie in rows ------------------------------------------ */
+/* ---- factors that lie in memory ---------------------------------------- */
 
 /* Whether e is an element of a tensor of the product's type, at an index that
- * needs no check, and that moves by one with the last loop of s, or with that
- * of the depth. */
-static bool lies_in_rows(const emitter *g, const kexpr *e, loop_set s)
+ * needs no check and moves evenly with the loops of s and of the depth. */
+static bool lies_in_memory(const emitter *g, const kexpr *e, loop_set s)
 {
 	const nest *n = &g->p.nest;
 	int across = set_last(s), depth = set_last(g->s.depth);
@@ -294,7 +293,7 @@ static bool lies_in_rows(const emitter *g, const kexpr *e, loop_set s)
 	for (loop_set all = s | g->s.depth; all; all &= all - 1)
 		if (n->loops[set_first(all)].part != LOOP_WHOLE)
 			return false;
-	return step_of(n, e, across) == 1 || step_of(n, e, depth) == 1;
+	return true;
 }
 
 /* All loops of s but the last one have one value; NULL where there is none. */
@@ -324,7 +323,7 @@ static void emit_place(emitter *g, const char *name, const kexpr *e, loop_set s)
 {
 	loop_set all = s | g->s.depth;
 	const char *when;
-	if (!lies_in_rows(g, e, s))
+	if (!lies_in_memory(g, e, s))
 		return;
 	text_block(&g->t);
 	emit_inputs(g, e);

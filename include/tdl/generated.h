@@ -22,7 +22,7 @@ enum {
 	TDL_MAX_NDIM = 12,
 	TDL_MAX_NVARS = 24,
 	TDL_INDEX_OUTSIDE = 1,
-	TDL_SCRATCH = 1 << 20, /* bytes at tdl_args.scratch, 64-byte aligned */
+	TDL_SCRATCH = 11 << 18, /* bytes at tdl_args.scratch, 64-byte aligned */
 	TDL_STRIP = 64, /* accumulators that are kept beside each other, .. */
 	TDL_NARROW = 8, /* .. where each adds up memory of its own */
 	TDL_LANES = 32, /* accumulators of one element: each every 32nd term */

@@ -42,10 +42,20 @@
 /* Columns of a tile, of elements of type t. */
 #define TDL_COLS(t) ((int)(2 * TDL_VECTOR / sizeof(t)))
 
-/* Blocks of packed rows and of the result are of TDL_BLOCK bytes each, and
- * meant to stay in the second-level cache; a panel of columns is read for all
- * rows of the block, one tile after the other. */
-enum { TDL_DEPTH = 256, TDL_BLOCK = 480 << 10 };
+/* A block of packed rows is of TDL_BLOCK bytes, and meant to stay in the
+ * second-level cache beside TDL_PANELS panels of columns, each of which is read
+ * for all rows of the block, one tile after the other.  The tiles of a block of
+ * the result are touched once for TDL_DEPTH terms, and may lie further away:
+ * TDL_TILES bytes, which is room for so many columns that packing the rows for
+ * them costs little.  A panel that lies in memory is copied if at least TDL_FEW
+ * tiles read it: caches have few places for what lies in even steps. */
+enum {
+	TDL_DEPTH = 256,
+	TDL_BLOCK = 480 << 10,
+	TDL_PANELS = 8,
+	TDL_TILES = 4 * TDL_BLOCK,
+	TDL_FEW = 4,
+};
 
 typedef struct tdl_product tdl_product;
 
@@ -60,8 +70,7 @@ typedef void tdl_store(const tdl_product *p, int64_t row, int64_t nrows,
 		       int64_t col, int64_t ncols, const void *tile);
 
 /* A factor.  Where `at` is not NULL it lies in memory, the element of depth d
- * of row or column i at at[d * depth + i * step], and one of the two steps is
- * 1: where that along rows or columns is, whole tiles read it there. */
+ * of row or column i at at[d * depth + i * step]. */
 typedef struct tdl_factor {
 	tdl_pack *pack;
 	const void *at;
@@ -100,79 +109,91 @@ typedef struct TDL_TYPED(panel) {
 	int64_t step;
 } TDL_TYPED(panel);
 
-/* A tile of the result, `rows` x TDL_COLS, plus the product of two panels.
- * Called with a constant number of rows, so that it stays in registers. */
+/* A tile of the result, `rows` x TDL_COLS or half of that, `wide` vectors: the
+ * product of two panels, and what is there unless this is the `first` one.
+ * Called with constant numbers of rows and vectors, so that it stays in
+ * registers. */
 static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
-	const int rows, int64_t depth, TDL_TYPED(panel) left,
-	TDL_TYPED(panel) right, TDL_T *tile)
+	const int rows, const int wide, int64_t depth, bool first,
+	TDL_TYPED(panel) left, TDL_TYPED(panel) right, TDL_T *tile)
 {
 	typedef TDL_TYPED(vector) vector;
-	enum { LANES = TDL_VECTOR / sizeof(TDL_T) };
 	vector sum[TDL_ROWS][2];
 	vector *to = (vector *)tile;
 #pragma GCC unroll 16
-	for (int r = 0; r < rows; r++)
+	for (int r = 0; r < rows; r++) {
 		sum[r][0] = sum[r][1] = (vector){ 0 };
+		for (int i = 0; i < wide && !first; i++)
+			__builtin_prefetch(&to[2 * r + i], 1);
+	}
 	for (int64_t d = 0; d < depth; d++) {
 		const TDL_TYPED(lanes) *x = (const void *)right.at;
-		const vector x0 = x[0], x1 = x[1];
+		const vector x0 = x[0], x1 = x[wide - 1];
 #pragma GCC unroll 16
 		for (int r = 0; r < rows; r++) {
 			const TDL_T y = left.at[r];
 			sum[r][0] = TDL_TYPED(fma_lanes)(y, x0, sum[r][0]);
-			sum[r][1] = TDL_TYPED(fma_lanes)(y, x1, sum[r][1]);
+			if (wide > 1)
+				sum[r][1] =
+					TDL_TYPED(fma_lanes)(y, x1, sum[r][1]);
 		}
 		left.at += left.step;
 		right.at += right.step;
 	}
 #pragma GCC unroll 16
-	for (int r = 0; r < rows; r++) {
-		to[2 * r] += sum[r][0];
-		to[2 * r + 1] += sum[r][1];
-	}
+	for (int r = 0; r < rows; r++)
+		for (int i = 0; i < wide; i++)
+			to[2 * r + i] = sum[r][i] + (first ? (vector){ 0 }
+							  : to[2 * r + i]);
 }
 
-static void TDL_TYPED(add_tile)(int64_t rows, int64_t depth,
-				TDL_TYPED(panel) left, TDL_TYPED(panel) right,
-				TDL_T *tile)
+/* rows, cols: those that are asked for; a tile may have more. */
+static void TDL_TYPED(add_tile)(int64_t rows, int64_t cols, int64_t depth,
+				bool first, TDL_TYPED(panel) left,
+				TDL_TYPED(panel) right, TDL_T *tile)
 {
-	if (rows > 8 && TDL_ROWS > 8)
-		TDL_TYPED(tile)(TDL_ROWS, depth, left, right, tile);
+	if (cols <= TDL_COLS(TDL_T) / 2 && rows > 6 && TDL_ROWS > 6)
+		TDL_TYPED(tile)(TDL_ROWS, 1, depth, first, left, right, tile);
+	else if (cols <= TDL_COLS(TDL_T) / 2 && rows > 2)
+		TDL_TYPED(tile)(6, 1, depth, first, left, right, tile);
+	else if (rows > 8 && TDL_ROWS > 8)
+		TDL_TYPED(tile)(TDL_ROWS, 2, depth, first, left, right, tile);
 	else if (rows > 6 && TDL_ROWS > 6)
-		TDL_TYPED(tile)(8, depth, left, right, tile);
+		TDL_TYPED(tile)(8, 2, depth, first, left, right, tile);
 	else if (rows > 4)
-		TDL_TYPED(tile)(6, depth, left, right, tile);
+		TDL_TYPED(tile)(6, 2, depth, first, left, right, tile);
 	else if (rows > 2)
-		TDL_TYPED(tile)(4, depth, left, right, tile);
+		TDL_TYPED(tile)(4, 2, depth, first, left, right, tile);
 	else if (rows > 1)
-		TDL_TYPED(tile)(2, depth, left, right, tile);
+		TDL_TYPED(tile)(2, 2, depth, first, left, right, tile);
 	else
-		TDL_TYPED(tile)(1, depth, left, right, tile);
+		TDL_TYPED(tile)(1, 2, depth, first, left, right, tile);
 }
 
-/* The layout of the scratch memory: a block of rows, one of the result, a panel
- * of columns. */
+/* The layout of the scratch memory: a block of rows, panels of columns, a block
+ * of the result. */
 typedef struct TDL_TYPED(panels) {
 	TDL_T left[TDL_BLOCK / (TDL_DEPTH * TDL_ROWS * sizeof(TDL_T))]
 		  [TDL_DEPTH * TDL_ROWS];
-	TDL_T tile[TDL_BLOCK / (TDL_ROWS * 2 * TDL_VECTOR)]
+	TDL_T right[TDL_PANELS][TDL_DEPTH * TDL_COLS(TDL_T)];
+	TDL_T tile[TDL_TILES / (TDL_ROWS * 2 * TDL_VECTOR)]
 		  [TDL_ROWS * TDL_COLS(TDL_T)];
-	TDL_T right[TDL_DEPTH * TDL_COLS(TDL_T)];
 } TDL_TYPED(panels);
 
 _Static_assert(sizeof(TDL_TYPED(panels)) <= TDL_SCRATCH, "scratch");
 
 /* Tiles of a block that are above each other; all tiles of a block. */
 #define TDL_ROW_TILES ((int)(sizeof(s->left) / sizeof(s->left[0])))
-#define TDL_TILES     ((int)(sizeof(s->tile) / sizeof(s->tile[0])))
+#define TDL_ALL_TILES ((int)(sizeof(s->tile) / sizeof(s->tile[0])))
 
 /* A block of the result, at some of the depth. */
 typedef struct TDL_TYPED(block) {
 	int64_t row, nrows, col, ncols, depth, ndepth;
+	bool first, last; /* part of the depth */
 } TDL_TYPED(block);
 
 /* Four rows or columns of a factor that lies along the depth, of n each, to a
- * panel. */
+ * panel; the next four are fetched meanwhile. */
 static void TDL_TYPED(pack_four)(const TDL_T *from, int64_t step, int64_t n,
 				 TDL_T *to, int64_t width)
 {
@@ -195,121 +216,192 @@ static void TDL_TYPED(pack_four)(const TDL_T *from, int64_t step, int64_t n,
 		be = TDL_SHUFFLE(lanes, b, e, 2, 6, 3, 7);
 		out[2] = TDL_SHUFFLE(lanes, ac, be, 0, 4, 1, 5);
 		out[3] = TDL_SHUFFLE(lanes, ac, be, 2, 6, 3, 7);
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < 4; i++) {
 			memcpy(to + (d + i) * width, &out[i], sizeof(out[i]));
+			if (d % 16 == 0)
+				__builtin_prefetch(from + (4 + i) * step + d);
+		}
 	}
 	for (; d < n; d++)
 		for (int i = 0; i < 4; i++)
 			to[d * width + i] = from[i * step + d];
 }
 
-/* Packs n rows or columns from `first`. */
-static void TDL_TYPED(pack)(const tdl_product *p, const tdl_factor *f,
-			    const TDL_TYPED(block) * b, int64_t first,
-			    int64_t n, int64_t width, TDL_T *to)
+/* Packs n rows or columns from `first`, of a factor that lies in memory. */
+static void TDL_TYPED(pack)(const tdl_factor *f, const TDL_TYPED(block) * b,
+			    int64_t first, int64_t n, int64_t width, TDL_T *to)
 {
-	const TDL_T *from = (const TDL_T *)f->at + first * f->step + b->depth;
+	const TDL_T *from = (const TDL_T *)f->at + first * f->step +
+			    b->depth * f->depth;
 	int64_t i = 0;
-	if (!f->at || f->depth != 1) {
-		f->pack(p, b->depth, b->ndepth, first, n, to);
-		return;
-	}
-	for (; i + 4 <= n; i += 4)
+	for (; f->depth == 1 && i + 4 <= n; i += 4)
 		TDL_TYPED(pack_four)
 		(from + i * f->step, f->step, b->ndepth, to + i, width);
 	for (; i < n; i++)
 		for (int64_t d = 0; d < b->ndepth; d++)
-			to[d * width + i] = from[i * f->step + d];
+			to[d * width + i] = from[i * f->step + d * f->depth];
 }
 
-/* A panel of n rows or columns from `first`, where it lies, or packed to `to`;
- * what it lacks to a whole tile, `width` of them, becomes zero. */
+/* Whether a panel of n rows or columns that `uses` tiles read is read where it
+ * lies. */
+static inline bool TDL_TYPED(in_place)(const tdl_factor *f, int64_t uses,
+				       int64_t n, int64_t width)
+{
+	return f->at && f->step == 1 && n == width &&
+	       (uses < TDL_FEW || f->depth == width);
+}
+
+/* A panel of n rows or columns from `first`, which `uses` tiles read: where it
+ * lies, or packed to `to`; what it lacks to a whole tile, `width` of them,
+ * becomes zero. */
 static TDL_TYPED(panel)
 TDL_TYPED(panel_of)(const tdl_product *p, const tdl_factor *f,
-		    const TDL_TYPED(block) * b, int64_t first, int64_t n,
-		    int64_t width, TDL_T *to)
+		    const TDL_TYPED(block) * b, int64_t uses, int64_t first,
+		    int64_t n, int64_t width, TDL_T *to)
 {
-	if (f->at && f->step == 1 && n == width)
+	if (TDL_TYPED(in_place)(f, uses, n, width))
 		return (TDL_TYPED(panel)){
 			(const TDL_T *)f->at + b->depth * f->depth + first,
 			f->depth };
+	if (!b->ndepth)
+		return (TDL_TYPED(panel)){ to, width };
 	if (n < width)
 		memset(to, 0, (size_t)(b->ndepth * width) * sizeof(TDL_T));
-	TDL_TYPED(pack)(p, f, b, first, n, width, to);
+	if (f->at)
+		TDL_TYPED(pack)(f, b, first, n, width, to);
+	else
+		f->pack(p, b->depth, b->ndepth, first, n, to);
 	return (TDL_TYPED(panel)){ to, width };
 }
 
-/* Has part i of n of a panel of columns that lies in memory brought nearer. */
-static void TDL_TYPED(fetch)(const TDL_TYPED(block) * b, TDL_TYPED(panel) x,
-			     int64_t i, int64_t n)
+/* Has a row of a panel of columns brought nearer. */
+static inline void TDL_TYPED(fetch)(const TDL_T *at)
 {
 	enum { LINE = 64 };
-	for (int64_t d = b->ndepth * i / n; d < b->ndepth * (i + 1) / n; d++)
-		for (size_t at = 0; at < 2 * TDL_VECTOR; at += LINE)
-			__builtin_prefetch((const char *)(x.at + d * x.step) +
-						   at,
-					   0, 2);
+	for (size_t i = 0; i < 2 * TDL_VECTOR; i += LINE)
+		__builtin_prefetch((const char *)at + i, 0, 2);
 }
 
-/* Adds some of the depth to a block of the result.  The columns that follow are
+/* Copies n panels of columns that lie in rows, row by row; rows that follow are
  * fetched meanwhile. */
+static void TDL_TYPED(copy_panels)(const tdl_factor *f,
+				   const TDL_TYPED(block) * b, int64_t first,
+				   int64_t n, TDL_TYPED(panels) * s)
+{
+	enum { AHEAD = 8 };
+	const int cols = TDL_COLS(TDL_T);
+	const TDL_T *from = (const TDL_T *)f->at + first + b->depth * f->depth;
+	for (int64_t d = 0; d < b->ndepth; d++, from += f->depth)
+		for (int64_t k = 0; k < n; k++) {
+			TDL_TYPED(fetch)(from + AHEAD * f->depth + k * cols);
+			memcpy(s->right[k] + d * cols, from + k * cols,
+			       TDL_COLS(TDL_T) * sizeof(TDL_T));
+		}
+}
+
+/* The tiles of the columns from col + j of a block, which are at `tile`, or, if
+ * the depth is in one part, not kept.  If `next` is not NULL, the columns that
+ * follow lie there, and are fetched meanwhile. */
+static void TDL_TYPED(add_tiles)(const tdl_product *p,
+				 const TDL_TYPED(block) * b, int64_t j,
+				 const TDL_TYPED(panel) * left,
+				 TDL_TYPED(panel) right, const TDL_T *next,
+				 TDL_T *tile)
+{
+	const int64_t cols = TDL_COLS(TDL_T);
+	const int64_t ncols = tdl_min(cols, b->ncols - j);
+	const int64_t above = (b->nrows + TDL_ROWS - 1) / TDL_ROWS;
+	for (int64_t i = 0; i < above; i++) {
+		const int64_t row = i * TDL_ROWS;
+		const int64_t nrows = tdl_min(TDL_ROWS, b->nrows - row);
+		for (int64_t d = b->ndepth * i / above;
+		     next && d < b->ndepth * (i + 1) / above; d++)
+			TDL_TYPED(fetch)(next + d * right.step);
+		TDL_TYPED(add_tile)
+		(nrows, ncols, b->ndepth, b->first, left[i], right, tile);
+		if (b->last)
+			p->store(p, b->row + row, nrows, b->col + j, ncols,
+				 tile);
+		if (!b->first || !b->last)
+			tile += TDL_ROWS * cols;
+	}
+}
+
+/* Adds some of the depth to a block of the result, whose rows are `left`. */
+static void TDL_TYPED(add_cols)(const tdl_product *p, TDL_TYPED(panels) * s,
+				const TDL_TYPED(block) * b,
+				const TDL_TYPED(panel) * left)
+{
+	const tdl_factor *f = &p->right;
+	const int64_t cols = TDL_COLS(TDL_T), whole = b->ncols / cols;
+	const int64_t above = (b->nrows + TDL_ROWS - 1) / TDL_ROWS;
+	const bool here = TDL_TYPED(in_place)(f, above, cols, cols);
+	const bool copied = f->at && f->step == 1 && !here;
+	for (int64_t k = 0; k * cols < b->ncols; k++) {
+		TDL_T *to = s->right[k % TDL_PANELS];
+		TDL_TYPED(panel) right = { to, cols };
+		const int64_t j = k * cols;
+		const TDL_T *next = NULL;
+		if (copied && k < whole && k % TDL_PANELS == 0)
+			TDL_TYPED(copy_panels)
+			(f, b, b->col + j, tdl_min(TDL_PANELS, whole - k), s);
+		if (!copied || k == whole)
+			right = TDL_TYPED(panel_of)(
+				p, f, b, above, b->col + j,
+				tdl_min(cols, b->ncols - j), cols, to);
+		if (here && k + 1 < whole)
+			next = right.at + cols;
+		TDL_TYPED(add_tiles)
+		(p, b, j, left, right, next,
+		 s->tile[b->first && b->last ? 0 : k * above]);
+	}
+}
+
 static void TDL_TYPED(add_depth)(const tdl_product *p, TDL_TYPED(panels) * s,
 				 const TDL_TYPED(block) * b)
 {
 	const int64_t cols = TDL_COLS(TDL_T);
-	const int64_t above = (b->nrows + TDL_ROWS - 1) / TDL_ROWS;
-	TDL_TYPED(panel) left[TDL_ROW_TILES], right, next;
-	TDL_T *tile = s->tile[0];
-	for (int64_t i = 0; i < above; i++)
+	TDL_TYPED(panel) left[TDL_ROW_TILES];
+	for (int64_t i = 0; i * TDL_ROWS < b->nrows; i++)
 		left[i] = TDL_TYPED(panel_of)(
-			p, &p->left, b, b->row + i * TDL_ROWS,
+			p, &p->left, b, (b->ncols + cols - 1) / cols,
+			b->row + i * TDL_ROWS,
 			tdl_min(TDL_ROWS, b->nrows - i * TDL_ROWS), TDL_ROWS,
 			s->left[i]);
-	for (int64_t j = 0; j < b->ncols; j += cols) {
-		const bool more = p->right.at && p->right.step == 1 &&
-				  j + 2 * cols <= b->ncols;
-		right = TDL_TYPED(panel_of)(p, &p->right, b, b->col + j,
-					    tdl_min(cols, b->ncols - j), cols,
-					    s->right);
-		next = (TDL_TYPED(panel)){ right.at + cols, right.step };
-		for (int64_t i = 0; i < above; i++) {
-			if (more)
-				TDL_TYPED(fetch)(b, next, i, above);
-			TDL_TYPED(add_tile)
-			(tdl_min(TDL_ROWS, b->nrows - i * TDL_ROWS), b->ndepth,
-			 left[i], right, tile);
-			tile += TDL_ROWS * cols;
-		}
-	}
+	TDL_TYPED(add_cols)(p, s, b, left);
 }
 
 static void TDL_TYPED(add_block)(const tdl_product *p, TDL_TYPED(panels) * s,
 				 TDL_TYPED(block) b)
 {
-	const int64_t cols = TDL_COLS(TDL_T);
-	const int64_t above = (b.nrows + TDL_ROWS - 1) / TDL_ROWS;
-	const TDL_T *tile = s->tile[0];
-	memset(s->tile, 0, (size_t)(above * ((b.ncols + cols - 1) / cols)) *
-				   sizeof(s->tile[0]));
-	for (; b.depth < p->depth; b.depth += TDL_DEPTH) {
+	for (; !b.last; b.depth += TDL_DEPTH) {
+		b.first = b.depth == 0;
+		b.last = b.depth + TDL_DEPTH >= p->depth;
 		b.ndepth = tdl_min(TDL_DEPTH, p->depth - b.depth);
 		TDL_TYPED(add_depth)(p, s, &b);
 	}
-	for (int64_t j = 0; j < b.ncols; j += cols)
-		for (int64_t i = 0; i < b.nrows; i += TDL_ROWS) {
-			p->store(p, b.row + i, tdl_min(TDL_ROWS, b.nrows - i),
-				 b.col + j, tdl_min(cols, b.ncols - j), tile);
-			tile += TDL_ROWS * cols;
-		}
+}
+
+/* n in parts of at most `most`, which are about the same and whole tiles of
+ * `tile`: their length. */
+static int64_t TDL_TYPED(part)(int64_t n, int64_t most, int64_t tile)
+{
+	const int64_t parts = tdl_max(1, (n + most - 1) / most);
+	return ((n + parts - 1) / parts + tile - 1) / tile * tile;
 }
 
 /* Blocks have as many rows as there is room for, and columns beside them. */
 static inline void TDL_TYPED(product)(const tdl_product *p)
 {
 	TDL_TYPED(panels) *s = p->args->scratch;
-	const int64_t rows = tdl_min(TDL_ROW_TILES * TDL_ROWS, p->rows);
-	const int64_t above = (rows + TDL_ROWS - 1) / TDL_ROWS;
-	const int64_t cols = above ? TDL_TILES / above * TDL_COLS(TDL_T) : 1;
+	const int64_t rows = TDL_TYPED(part)(p->rows, TDL_ROW_TILES * TDL_ROWS,
+					     TDL_ROWS);
+	const int64_t most = TDL_ALL_TILES / tdl_max(1, rows / TDL_ROWS);
+	const int64_t cols =
+		p->depth <= TDL_DEPTH
+			? tdl_max(1, p->cols)
+			: TDL_TYPED(part)(p->cols, most * TDL_COLS(TDL_T),
+					  TDL_COLS(TDL_T));
 	for (int64_t j = 0; j < p->cols; j += cols)
 		for (int64_t i = 0; i < p->rows; i += rows)
 			TDL_TYPED(add_block)
@@ -322,7 +414,7 @@ static inline void TDL_TYPED(product)(const tdl_product *p)
 }
 
 #undef TDL_ROW_TILES
-#undef TDL_TILES
+#undef TDL_ALL_TILES
 #undef TDL_T
 #undef TDL_TYPED
 #undef TDL_FMA

@@ -1,0 +1,164 @@
+/* Tests: include/tdl
+ *
+ * The loop of products, tdl/product.h, beside sums in f64: factors that lie in
+ * memory in either order or with gaps, or that are packed, of more rows, columns
+ * and terms than blocks have. */
+#include "config.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "tdl/kernels.h"
+#include "tests/unit/suite.h"
+
+static uint64_t state = 88172645463325252u;
+
+static int64_t pick(int64_t lo, int64_t hi)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return lo + (int64_t)(state % (uint64_t)(hi - lo));
+}
+
+/* A factor of n rows or columns: element (d, i) at x[d * depth + i * step]. */
+typedef struct factor {
+	float *x;
+	int64_t depth, step;
+} factor;
+
+typedef struct product {
+	factor f[2];
+	int64_t rows, cols, depth;
+	float *out;
+} product;
+
+/* The product that a pack or a store is for. */
+static const product *the(const tdl_product *p)
+{
+	return p->args->in[0].data;
+}
+
+static factor random_factor(int64_t n, int64_t depth)
+{
+	int64_t gap = pick(0, 3) ? 0 : pick(1, 40), inner = pick(0, 4) ? 1 : 2;
+	factor f = { .depth = inner, .step = inner * (depth + gap) };
+	if (pick(0, 2))
+		f = (factor){ .step = inner, .depth = inner * (n + gap) };
+	size_t size = (size_t)(inner * (n + gap) * (depth + gap) + 1);
+	f.x = malloc(size * sizeof(*f.x));
+	ck_assert_ptr_nonnull(f.x);
+	for (size_t i = 0; i < size; i++)
+		f.x[i] = (float)pick(-1000, 1001) / 1000;
+	return f;
+}
+
+static void pack(const factor *f, int64_t depth, int64_t ndepth, int64_t first,
+		 int64_t n, int64_t width, float *to)
+{
+	for (int64_t d = 0; d < ndepth; d++)
+		for (int64_t i = 0; i < n; i++)
+			to[d * width + i] = f->x[(depth + d) * f->depth +
+						 (first + i) * f->step];
+}
+
+static void pack_rows(const tdl_product *p, int64_t depth, int64_t ndepth,
+		      int64_t first, int64_t n, void *to)
+{
+	pack(&the(p)->f[0], depth, ndepth, first, n, TDL_ROWS, to);
+}
+
+static void pack_cols(const tdl_product *p, int64_t depth, int64_t ndepth,
+		      int64_t first, int64_t n, void *to)
+{
+	pack(&the(p)->f[1], depth, ndepth, first, n, TDL_COLS(float), to);
+}
+
+/* Each element is stored once. */
+static void store(const tdl_product *p, int64_t row, int64_t nrows, int64_t col,
+		  int64_t ncols, const void *tile)
+{
+	const product *m = the(p);
+	for (int64_t r = 0; r < nrows; r++)
+		for (int64_t c = 0; c < ncols; c++) {
+			float *to = &m->out[(row + r) * m->cols + col + c];
+			ck_assert(isnan(*to));
+			*to = ((const float *)tile)[r * TDL_COLS(float) + c];
+		}
+}
+
+static void check_element(const product *m, int64_t r, int64_t c)
+{
+	const factor *x = &m->f[0], *y = &m->f[1];
+	double sum = 0, got = m->out[r * m->cols + c];
+	for (int64_t d = 0; d < m->depth; d++)
+		sum += (double)x->x[r * x->step + d * x->depth] *
+		       (double)y->x[c * y->step + d * y->depth];
+	ck_assert_msg(fabs(got - sum) <=
+			      0x1p-23 * (8 + 8 * sqrt((double)m->depth)),
+		      "%g, not %g: %d %d of %d x %d, %d terms", got, sum,
+		      (int)r, (int)c, (int)m->rows, (int)m->cols,
+		      (int)m->depth);
+}
+
+static void check_product(product *m, void *scratch)
+{
+	tdl_block in = { .data = m };
+	tdl_args args = { .in = &in, .scratch = scratch };
+	tdl_product p = { .args = &args, .rows = m->rows, .cols = m->cols,
+			  .depth = m->depth, .store = store };
+	for (int i = 0; i < 2; i++) {
+		tdl_factor *f = i ? &p.right : &p.left;
+		m->f[i] = random_factor(i ? m->cols : m->rows, m->depth);
+		f->pack = i ? pack_cols : pack_rows;
+		if (pick(0, 3))
+			*f = (tdl_factor){ f->pack, m->f[i].x, m->f[i].depth,
+					   m->f[i].step };
+	}
+	m->out = malloc((size_t)(m->rows * m->cols + 1) * sizeof(float));
+	for (int64_t i = 0; i < m->rows * m->cols; i++)
+		m->out[i] = NAN;
+	memset(scratch, 0xff, TDL_SCRATCH);
+	tdl_product_f32(&p);
+	for (int64_t r = 0; r < m->rows; r++)
+		for (int64_t c = 0; c < m->cols; c += m->rows > 64 ? 7 : 1)
+			check_element(m, r, c);
+	free(m->out);
+	free(m->f[0].x);
+	free(m->f[1].x);
+}
+
+/* Many of one of the three, few of the others. */
+START_TEST(random_products)
+{
+	void *scratch = aligned_alloc(64, TDL_SCRATCH);
+	for (int i = 0; i < 120; i++) {
+		int64_t n[3];
+		int most = (int)pick(0, 4);
+		for (int j = 0; j < 3; j++)
+			n[j] = pick(0, most == j ? 1500 : 40);
+		product m = { .rows = n[0], .cols = n[1], .depth = n[2] };
+		if (i % 8 == 0)
+			m = (product){ .rows = pick(450, 1000),
+				       .cols = pick(1, 300),
+				       .depth = pick(200, 600) };
+		if (sampled(i))
+			check_product(&m, scratch);
+	}
+	free(scratch);
+}
+END_TEST
+
+Suite *suite(void)
+{
+	Suite *s = suite_create("product");
+	TCase *c = tcase_create("product");
+	const char *seed = getenv("TDL_SEED");
+	if (seed && atoll(seed))
+		state = (uint64_t)atoll(seed);
+	tcase_set_timeout(c, 120);
+	tcase_add_test(c, random_products);
+	suite_add_tcase(s, c);
+	return s;
+}
