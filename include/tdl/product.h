@@ -31,10 +31,14 @@
 #define TDL_ROWS   6
 #endif
 
-/* Elements of two vectors, by number; gcc knows clang's way from 12 on. */
+/* In front of a loop of a constant number of turns, that vectors in registers
+ * are numbered by.  Elements of two vectors, by number; gcc knows clang's way
+ * from 12 on. */
 #ifdef __clang__
+#define TDL_UNROLL _Pragma("clang loop unroll(full)")
 #define TDL_SHUFFLE(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
+#define TDL_UNROLL _Pragma("GCC unroll 16")
 #define TDL_SHUFFLE(type, x, y, ...) \
 	__builtin_shuffle(x, y, (type){ __VA_ARGS__ })
 #endif
@@ -92,14 +96,20 @@ typedef TDL_T TDL_TYPED(lanes)
 	__attribute__((vector_size(TDL_VECTOR), aligned(sizeof(TDL_T)),
 		       may_alias));
 
-/* a * b + c in every lane; compilers make one instruction of the loop. */
+/* a * b + c in every lane, as TDL_FMA has it: gcc makes one instruction of the
+ * loop, clang of the operators. */
 static inline __attribute__((always_inline)) TDL_TYPED(vector)
 TDL_TYPED(fma_lanes)(TDL_T a, TDL_TYPED(vector) b, TDL_TYPED(vector) c)
 {
+#ifdef __clang__
+#pragma clang fp contract(fast)
+	return a * b + c;
+#else
 	TDL_TYPED(vector) r;
 	for (size_t l = 0; l < TDL_VECTOR / sizeof(TDL_T); l++)
 		r[l] = TDL_FMA(a, b[l], c[l]);
 	return r;
+#endif
 }
 
 /* A panel of a factor, as wide as a tile: element (d, i) is at[d * step + i].
@@ -120,7 +130,7 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 	typedef TDL_TYPED(vector) vector;
 	vector sum[TDL_ROWS][2];
 	vector *to = (vector *)tile;
-#pragma GCC unroll 16
+	TDL_UNROLL
 	for (int r = 0; r < rows; r++) {
 		sum[r][0] = sum[r][1] = (vector){ 0 };
 		for (int i = 0; i < wide && !first; i++)
@@ -129,7 +139,7 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 	for (int64_t d = 0; d < depth; d++) {
 		const TDL_TYPED(lanes) *x = (const void *)right.at;
 		const vector x0 = x[0], x1 = x[wide - 1];
-#pragma GCC unroll 16
+	TDL_UNROLL
 		for (int r = 0; r < rows; r++) {
 			const TDL_T y = left.at[r];
 			sum[r][0] = TDL_TYPED(fma_lanes)(y, x0, sum[r][0]);
@@ -140,7 +150,7 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 		left.at += left.step;
 		right.at += right.step;
 	}
-#pragma GCC unroll 16
+	TDL_UNROLL
 	for (int r = 0; r < rows; r++)
 		for (int i = 0; i < wide; i++)
 			to[2 * r + i] = sum[r][i] + (first ? (vector){ 0 }

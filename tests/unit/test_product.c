@@ -1,8 +1,8 @@
 /* Tests: include/tdl
  *
  * The loop of products, tdl/product.h, beside sums in f64: factors that lie in
- * memory in either order or with gaps, or that are packed, of more rows, columns
- * and terms than blocks have. */
+ * memory in either order or with gaps, or that are packed, of more rows,
+ * columns and terms than blocks have. */
 #include "config.h"
 
 #include <check.h>
