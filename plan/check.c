@@ -107,10 +107,8 @@ static bool check_tensor(plan_checker *c, const plan_tensor *t, strmap *names)
 	bool kept = t->role == PLAN_CONSTANT || t->role == PLAN_STATE;
 	if (kept && c->p->loop.turns > 0 && t->time != CUT_NONE)
 		return flaw(c, "time divides what is kept");
-	if (kept && t->constant.kind == PLAN_CONST_NONE)
+	if (kept && t->buffer >= 0 && t->constant.kind == PLAN_CONST_NONE)
 		return flaw(c, "its elements are not known");
-	if (t->buffer < 0 && t->role == PLAN_STATE)
-		return flaw(c, "a state has no buffer");
 	if (cuts_partial(&t->cuts, c->p->mesh.naxes) &&
 	    (t->role != PLAN_RESULT || t->output))
 		return flaw(c, "only a result that is no output may be "
@@ -558,6 +556,7 @@ bool plan_check_stage(const plan *p, int stage, diag_sink *s, const char *path)
 	arena *tmp = arena_new();
 	plan_checker c = { .p = p, .sink = s, .path = path, .stage = stage };
 	bool ok = check_mesh(&c) && check_tensors(&c, tmp) &&
+		  plan_check_folds(&c, tmp) &&
 		  plan_check_nodes(&c, tmp) && check_buffers(&c) &&
 		  loop_check(&c, tmp) && stage_check_schedule(&c, tmp) &&
 		  stage_check_slots(&c, tmp) && check_turns(&c, tmp) &&

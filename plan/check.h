@@ -35,6 +35,9 @@ static inline bool is_index(int i, int n)
 bool plan_check_cuts(plan_checker *c, const cuts *x, int time, int n,
 		     const int64_t *whole);
 
+/* The folds, and that what has no elements gets some by them. */
+bool plan_check_folds(plan_checker *c, arena *tmp);
+
 /* The table of nodes. */
 bool plan_check_nodes(plan_checker *c, arena *tmp);
 

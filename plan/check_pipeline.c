@@ -105,6 +105,13 @@ static int **find_sources(pipeline_checker *c)
 	return by;
 }
 
+/* Whether a tensor is a state that only folds read, which several stages may
+ * have. */
+static bool is_for_folds(const plan_tensor *t)
+{
+	return t->role == PLAN_STATE && t->buffer < 0;
+}
+
 /* A tensor that is computed in a stage, or given in it, against those of the
  * stages before. */
 static bool check_name(pipeline_checker *c, const plan_tensor *t, strmap *names)
@@ -114,7 +121,8 @@ static bool check_name(pipeline_checker *c, const plan_tensor *t, strmap *names)
 		strmap_put(names, t->name, (void *)t);
 		return true;
 	}
-	if (t->role == PLAN_RESULT || t->role == PLAN_STATE)
+	bool one = t->role == PLAN_RESULT || t->role == PLAN_STATE;
+	if (one && !is_for_folds(t) && !is_for_folds(before))
 		return fault(c, "'%.100s' is in two stages", t->name);
 	return same_tensor(t, before) ||
 	       fault(c, "'%.100s' is not the same in two stages", t->name);

@@ -156,9 +156,23 @@ void plan_constant_box(const plan_tensor *t, const box *at, void *to)
 		copy_elements(t, r.src, r.n, (char *)to + (size_t)r.dst * size);
 }
 
+int plan_constant_of(const plan *p, int tensor)
+{
+	if (p->tensors[tensor].constant.kind != PLAN_CONST_NONE)
+		return tensor;
+	for (int i = 0; i < p->nfolds; i++) {
+		const plan_fold *f = &p->folds[i];
+		const plan_tensor *to = &p->tensors[f->output];
+		if (!f->kernel && f->inputs[0] == tensor &&
+		    to->constant.kind != PLAN_CONST_NONE)
+			return f->output;
+	}
+	return tensor;
+}
+
 bool plan_constant_read(const plan *p, int tensor, void *whole, diag_sink *s)
 {
-	const plan_tensor *t = &p->tensors[tensor];
+	const plan_tensor *t = &p->tensors[plan_constant_of(p, tensor)];
 	if (t->constant.kind == PLAN_CONST_FILE)
 		return read_file(t, whole, s);
 	copy_elements(t, 0, plan_tensor_nelem(t), whole);

@@ -13,6 +13,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/classes.c %D%/classes.h \
 	%D%/constant.c \
 	%D%/cuda_binding.c %D%/cuda_binding.h \
+	%D%/folds.c \
 	%D%/gemm.c %D%/gemm.h \
 	%D%/gemm_loops.c %D%/gemm_loops.h \
 	%D%/lifetimes.c %D%/lifetimes.h \

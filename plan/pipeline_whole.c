@@ -148,6 +148,30 @@ static void set_tensors(merger *m)
 	}
 }
 
+/* A constant of several stages follows from the same weights in all. */
+static void set_folds(merger *m)
+{
+	const plan_pipeline *p = m->p;
+	plan *one = m->to.plan;
+	bool *made = ARENA_ARRAY(m->tmp, bool, one->ntensors);
+	int n = 0;
+	for (int s = 0; s < p->nstages; s++)
+		n += p->stages[s].nfolds;
+	one->folds = ARENA_ARRAY(m->a, plan_fold, n);
+	for (int s = 0; s < p->nstages; s++)
+		for (int i = 0; i < p->stages[s].nfolds; i++) {
+			plan_fold f = p->stages[s].folds[i];
+			int *inputs = ARENA_ARRAY(m->a, int, f.ninputs);
+			for (int j = 0; j < f.ninputs; j++)
+				inputs[j] = m->to.tensors[s][f.inputs[j]];
+			f.inputs = inputs;
+			f.output = m->to.tensors[s][f.output];
+			if (!made[f.output])
+				one->folds[one->nfolds++] = f;
+			made[f.output] = true;
+		}
+}
+
 static void set_nodes(merger *m)
 {
 	const plan_pipeline *p = m->p;
@@ -390,6 +414,7 @@ const pipeline_whole *pipeline_merge(arena *a, const plan_pipeline *p)
 	set_header(&m);
 	number_tensors(&m);
 	set_tensors(&m);
+	set_folds(&m);
 	set_training(&m);
 	set_nodes(&m);
 	m.to.plan->inputs = numbers_of(&m, p->inputs, p->ninputs);

@@ -63,13 +63,15 @@ typedef struct plan_tensor {
 	bool output; /* of the model */
 	cuts cuts;   /* how it is stored */
 	/* CONSTANT: the elements; STATE: those before the first run; INPUT:
-	 * what is taken in a run that is not fed any, or NONE. */
+	 * what is taken in a run that is not fed any, or NONE.  NONE, too,
+	 * where there is no buffer, of what a fold makes, and of a state whose
+	 * elements a constant has that a fold without a kernel makes. */
 	plan_constant constant;
 	/* STATE: the result of its type, shape and cuts that is its value after
 	 * a run; -1 where it stays as it is. */
 	int next;
-	int buffer; /* the buffer of the stored block; -1 if it is not used;
-		       a state always has one */
+	int buffer; /* the buffer of the stored block; -1 if no node uses it:
+		       a state then has folds that read it */
 	/* In a plan with a loop: the dimension of which the stored block has
 	 * the turn's part, CUT_NONE where all turns have all of it. */
 	int time;
@@ -104,6 +106,20 @@ typedef struct plan_kernel {
 	const char *cuda;   /* the same as CUDA; NULL without */
 	plan_launch launch; /* of that */
 } plan_kernel;
+
+/* A constant that follows from weights: where states that no run changes get
+ * other values, the interpreter computes it again before the next run. */
+typedef struct plan_fold {
+	const kernel *kernel; /* NULL: the elements of the one input, in the
+				 same order */
+	int ninputs;
+	const int *inputs; /* states, constants, and outputs of folds before
+			      this one */
+	int output;	   /* a constant */
+} plan_fold;
+
+/* Points that the kernels of all folds may have, bytes of what each reads. */
+enum { PLAN_MAX_FOLDED = 1 << 23, PLAN_MAX_FOLD_BYTES = 1 << 20 };
 
 /* An operator's stage and how the workers divide its iteration space. */
 typedef struct plan_node {
@@ -267,6 +283,8 @@ typedef struct plan {
 			    those in other files by their checksums; 0 for one
 			    that was not read */
 	plan_prediction predicted;
+	int nfolds;
+	plan_fold *folds;
 	int nfixed;
 	const char **fixed; /* the model's weights that are not states: another
 			       training run cannot have changed them */
@@ -381,10 +399,14 @@ bool plan_check_worker(const plan *p, int worker, diag_sink *s,
 
 /* ---- constants --------------------------------------------------------- */
 
-/* Reads all elements of a constant, of a state before the first run, or of an
- * input's default to `whole`, plan_tensor_nbytes() bytes, and checks the CRC of
- * what comes from a file.  False when an error was added. */
+/* Reads all elements of a constant that has some, of a state before the first
+ * run, or of an input's default to `whole`, plan_tensor_nbytes() bytes, and
+ * checks the CRC of what comes from a file.  False when an error was added. */
 bool plan_constant_read(const plan *p, int tensor, void *whole, diag_sink *s);
+
+/* The constant that has the elements of a tensor for which there are none; the
+ * tensor itself where there are. */
+int plan_constant_of(const plan *p, int tensor);
 
 /* Writes those elements of a constant that is in no file that lie in a box to
  * `to`, dense and row-major.  A random element is a function of the key and of

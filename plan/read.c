@@ -460,7 +460,7 @@ bool read_plan(reader *r, plan *p, json_t *top)
 	       read_training(r, p, &m) && read_growth(r, p, &m) &&
 	       read_loop(r, p, &m) &&
 	       read_names(r, &m, "fixed", &p->fixed, &p->nfixed) &&
-	       read_copies(r, p, &m) &&
+	       read_folds(r, p, &m) && read_copies(r, p, &m) &&
 	       read_predicted(r, &m, &p->predicted) &&
 	       read_own_tables(r, p, &m) && read_no_more(r, &m) &&
 	       read_outputs(r, p);

@@ -106,6 +106,8 @@ bool read_plan(reader *r, plan *p, json_t *top);
 bool read_mesh(reader *r, members *m, mesh *to);
 bool read_training(reader *r, plan *p, members *top);
 bool read_growth(reader *r, plan *p, members *top);
+/* The member of a plan whose constants follow from weights. */
+bool read_folds(reader *r, plan *p, members *top);
 /* The names in `key', which may be absent. */
 bool read_names(reader *r, members *m, const char *key, const char ***names,
 		int *n);

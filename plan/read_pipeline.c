@@ -91,7 +91,8 @@ static bool read_stage(reader *r, json_t *j, plan *p)
 		      &p->communication_bytes) ||
 	    !read_ints(r, &m, "inputs", &p->inputs, &p->ninputs) ||
 	    !read_ints(r, &m, "outputs", &p->outputs, &p->noutputs) ||
-	    !read_training(r, p, &m) || !read_growth(r, p, &m))
+	    !read_training(r, p, &m) || !read_growth(r, p, &m) ||
+	    !read_folds(r, p, &m))
 		return false;
 	return read_index(r, &m, "tensors", PLAN_MOST_ROWS, &p->ntensors) &&
 	       read_index(r, &m, "nodes", PLAN_MOST_ROWS, &p->nnodes) &&

@@ -31,7 +31,8 @@ static bool read_tensor(reader *r, const plan *p, json_t *j, plan_tensor *t)
 	if (p->loop.turns > 0 && json_object_get(j, "then") &&
 	    !read_index(r, &m, "then", PLAN_MOST_ROWS, &t->then))
 		return false;
-	bool optional = t->role == PLAN_INPUT || t->role == PLAN_RESULT;
+	bool optional = t->role == PLAN_INPUT || t->role == PLAN_RESULT ||
+			t->buffer < 0;
 	if ((!optional || json_object_get(j, "constant")) &&
 	    !read_constant(r, read_member(r, &m, "constant"), t))
 		return false;

@@ -287,6 +287,26 @@ json_t *write_growth(const plan *p)
 			 (json_int_t)p->length);
 }
 
+static json_t *of_fold(const void *of, int i)
+{
+	const plan_fold *f = &((const plan *)of)->folds[i];
+	json_t *j = json_object();
+	if (f->kernel)
+		json_object_set_new(j, "kernel", json_of_kernel(&(plan_kernel){
+			.kernel = f->kernel }));
+	json_object_set_new(j, "inputs", write_ints(f->inputs, f->ninputs));
+	json_object_set_new(j, "output", json_integer(f->output));
+	return j;
+}
+
+json_t *write_folds(const plan *p)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < p->nfolds; i++)
+		json_array_append_new(all, of_fold(p, i));
+	return all;
+}
+
 static json_t *of_loop(const plan_loop *o)
 {
 	json_t *j = json_pack("{s:i,s:I,s:[i,i]}", "turns", o->turns, "batch",
@@ -335,6 +355,8 @@ static void put_plan(writer *w, const void *of)
 		write_member(w, "micro_batches", of_loop(&p->loop));
 	if (p->nfixed > 0)
 		write_member(w, "fixed", write_texts(p->fixed, p->nfixed));
+	if (p->nfolds > 0)
+		write_rows(w, "folds", p->nfolds, of_fold, p);
 	write_tables(w, p, 1);
 }
 

@@ -21,6 +21,7 @@ json_t *write_texts(const char *const *v, int n);
 void write_predicted(writer *w, const plan_prediction *p);
 json_t *write_training(const plan *p);
 json_t *write_growth(const plan *p);
+json_t *write_folds(const plan *p);
 
 /* The beginning of the file's object. */
 void write_begin(writer *w, int version);

@@ -51,6 +51,8 @@ static json_t *of_stage(const void *of, int i)
 		json_object_set_new(j, "training", write_training(p));
 	if (p->length > 0)
 		json_object_set_new(j, "growth", write_growth(p));
+	if (p->nfolds > 0)
+		json_object_set_new(j, "folds", write_folds(p));
 	json_object_set_new(j, "tensors", json_integer(p->ntensors));
 	json_object_set_new(j, "nodes", json_integer(p->nnodes));
 	json_object_set_new(j, "buffers", json_integer(p->nbuffers));

@@ -67,6 +67,7 @@ python_files = \
 	%D%/placement/small.py \
 	%D%/onnx/inner.py \
 	%D%/onnx/generated.py \
+	%D%/onnx/weights.py \
 	%D%/onnx/layouts.py \
 	%D%/onnx/graphs.py \
 	%D%/train/interrupted.py \

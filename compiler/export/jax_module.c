@@ -105,12 +105,13 @@ static void write_kernels(writer *w)
 /* ---- tables ------------------------------------------------------------ */
 
 /* Whether the caller keeps it from step to step: states, and weights that no
- * step changes. */
+ * step changes, but those from which constants alone follow. */
 static bool is_state(const plan_tensor *t)
 {
-	return t->role == PLAN_STATE ||
-	       (t->role == PLAN_CONSTANT && t->buffer >= 0 &&
-		t->constant.kind != PLAN_CONST_FILL);
+	return t->buffer >= 0 &&
+	       (t->role == PLAN_STATE ||
+		(t->role == PLAN_CONSTANT &&
+		 t->constant.kind != PLAN_CONST_FILL));
 }
 
 static bool is_input(const plan_tensor *t)

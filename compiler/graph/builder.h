@@ -3,6 +3,7 @@
 #define TDL_COMPILER_GRAPH_BUILDER_H
 
 #include "base/hash.h"
+#include "base/intern.h"
 #include "base/vec.h"
 #include "compiler/graph/graph.h"
 
@@ -18,6 +19,11 @@ typedef struct built_tensor {
 	 * again for the backward pass; 0: none yet. */
 	tensor_id again;
 	bool recorded; /* a call on the tape has it as its result */
+	/* Of a constant that was computed from weights, by this kernel (NULL:
+	 * the same elements in another shape) from these; else NULL. */
+	const kernel *folded;
+	tensor_id *from;
+	int nfrom;
 } built_tensor;
 
 typedef struct built_node {
@@ -78,6 +84,7 @@ struct graph_builder {
 	const struct train_options *train; /* NULL: nothing is recorded */
 	VEC(tape_call) tape;
 	bool training; /* the backward pass is being added, or was */
+	bool free_weights; /* graph_free_weights() */
 	bool recompute_stages; /* of the graph */
 	dtype precision; /* what is computed in beside f32, DT_NONE */
 	const ast_op *converter; /* the operator that converts; NULL: not yet */
@@ -130,6 +137,23 @@ bool precision_restore(graph_builder *b, tensor_id *t, dtype to,
  * again. */
 const kernel *precision_widened(graph_builder *b, const kernel *k,
 				tensor_id *inputs);
+
+/* A tensor's name, or one made up; "_2", "_3", .. is added where one of `taken'
+ * has it. */
+const char *build_unique_name(graph_builder *b, strmap *taken,
+			      const char *name);
+
+/* The folds that live constants take.  build_find_folds() is called when it is
+ * known which tensors nodes and outputs use, and turns weights into states if
+ * they are to be; build_place_folds() when the tensors have their numbers and
+ * names. */
+typedef struct built_folds {
+	bool *needed; /* by tensor: a fold reads or makes it */
+	bool *varies; /* it is a state or follows from some */
+} built_folds;
+built_folds build_find_folds(graph_builder *b, const bool *live);
+void build_place_folds(graph_builder *b, graph *g, const built_folds *f,
+		       const tensor_id *number, strmap *taken);
 
 /* A name as a plan can have it. */
 const char *graph_presentable(arena *a, const char *name);

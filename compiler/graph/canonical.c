@@ -118,9 +118,21 @@ static void colour_kernels(canon *c)
 
 /* ---- tensors ----------------------------------------------------------- */
 
+/* A weight that the model has the elements of, and no run changes, is as good as
+ * a constant. */
+static tensor_kind kind_of(const tensor *t)
+{
+	const constant *c = &t->constant;
+	bool given = c->init == INIT_NONE && !c->fill;
+	return t->kind == TENSOR_STATE && t->parameter && t->next == NONE &&
+			       given
+		       ? TENSOR_CONSTANT
+		       : t->kind;
+}
+
 static colour first_colour(const tensor *t)
 {
-	colour c = mix(mix(HASH_SEED, t->kind), (colour)t->type.type);
+	colour c = mix(mix(HASH_SEED, kind_of(t)), (colour)t->type.type);
 	for (int d = 0; d < t->type.ndim; d++)
 		c = mix(c, (colour)t->type.dims[d]);
 	return mix(mix(mix(c, t->output), t->parameter), t->next != NONE);

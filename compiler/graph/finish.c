@@ -55,8 +55,8 @@ const char *graph_presentable(arena *a, const char *name)
 	return clean;
 }
 
-/* A name that no other has: with "_2", "_3" added where it is taken. */
-static const char *unique(graph_builder *b, strmap *taken, const char *name)
+const char *build_unique_name(graph_builder *b, strmap *taken,
+			      const char *name)
 {
 	name = graph_presentable(b->arena, name);
 	int64_t *uses = strmap_get(taken, name);
@@ -180,9 +180,9 @@ static void place_nodes(graph_builder *b, graph *g, const bool *live,
 
 /* The model's own names go first, inputs and outputs before the others, so that
  * made-up names give way. */
-static void name_all(graph_builder *b, graph *g)
+static void name_all(graph_builder *b, graph *g, strmap *tensors)
 {
-	strmap *tensors = strmap_new(b->tmp), *nodes = strmap_new(b->tmp);
+	strmap *nodes = strmap_new(b->tmp);
 	for (int pass = 0; pass < 3; pass++)
 		for (int i = 0; i < g->ntensors; i++) {
 			tensor *t = &g->tensors[i];
@@ -195,10 +195,11 @@ static void name_all(graph_builder *b, graph *g)
 					   : t->producer != NONE
 						   ? g->nodes[t->producer].name
 						   : "constant";
-			t->name = unique(b, tensors, name);
+			t->name = build_unique_name(b, tensors, name);
 		}
 	for (int i = 0; i < g->nnodes; i++)
-		g->nodes[i].name = unique(b, nodes, g->nodes[i].name);
+		g->nodes[i].name =
+			build_unique_name(b, nodes, g->nodes[i].name);
 }
 
 static tensor_id *renumber(graph_builder *b, const tensor_id *ids, int n,
@@ -220,6 +221,8 @@ graph *graph_finish(graph_builder *b)
 		g->site = kept(b, b->model);
 		bool *keep = ARENA_ARRAY(b->tmp, bool, b->tensors.n + 1);
 		bool *live = live_nodes(b, keep);
+		const built_folds folds = build_find_folds(b, keep);
+		strmap *names = strmap_new(b->tmp);
 		tensor_id *number =
 			ARENA_ARRAY(b->tmp, tensor_id, b->tensors.n + 1);
 		place_tensors(b, g, keep, number);
@@ -229,7 +232,8 @@ graph *graph_finish(graph_builder *b)
 		g->noutputs = b->outputs.n;
 		g->inputs = renumber(b, b->inputs.at, b->inputs.n, number);
 		g->outputs = renumber(b, b->outputs.at, b->outputs.n, number);
-		name_all(b, g);
+		name_all(b, g, names);
+		build_place_folds(b, g, &folds, number, names);
 	}
 	arena_free(b->tmp);
 	if (!g || graph_traffic(g) <= GRAPH_MAX_TRAFFIC)
@@ -242,12 +246,19 @@ graph *graph_finish(graph_builder *b)
 
 /* ---- figures ----------------------------------------------------------- */
 
+/* Those that only folds read come behind the others. */
+static const tensor *any_tensor(const graph *g, int i)
+{
+	return i < g->ntensors ? &g->tensors[i] : &g->kept[i - g->ntensors];
+}
+
 static bool keeps_weights(const graph *g)
 {
-	for (int i = 0; i < g->ntensors; i++)
-		if (g->tensors[i].kind == TENSOR_STATE &&
-		    g->tensors[i].parameter)
+	for (int i = 0; i < g->ntensors + g->nkept; i++) {
+		const tensor *t = any_tensor(g, i);
+		if (t->kind == TENSOR_STATE && t->parameter)
 			return true;
+	}
 	return false;
 }
 
@@ -256,8 +267,8 @@ static int64_t sum_parameters(const graph *g,
 {
 	bool kept = keeps_weights(g);
 	int64_t sum = 0;
-	for (int i = 0; i < g->ntensors; i++) {
-		const tensor *t = &g->tensors[i];
+	for (int i = 0; i < g->ntensors + g->nkept; i++) {
+		const tensor *t = any_tensor(g, i);
 		bool counts = kept ? t->parameter
 				   : t->kind == TENSOR_CONSTANT &&
 					     !dtype_is_int(t->type.type);

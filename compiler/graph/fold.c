@@ -5,7 +5,10 @@
  * to be known by name.  Two more rules keep weights out of the run: if a kernel
  * reads only fills (constants of one value) and has the same value at every
  * point, its result is a fill; and a kernel that only reads a constant, in the
- * order of its elements, gives the constant in another shape. */
+ * order of its elements, gives the constant in another shape.
+ *
+ * What was computed from weights is noted, so that it can be computed again
+ * (folds.c). */
 #include "config.h"
 
 #include "compiler/graph/builder.h"
@@ -223,6 +226,29 @@ static fold_result fold_order(graph_builder *b, const kernel *k,
 	return FOLD_DONE;
 }
 
+static bool any_weight(const graph_builder *b, const tensor_id *t, int n)
+{
+	bool any = false;
+	for (int i = 0; i < n; i++) {
+		const built_tensor *x = b->tensors.at[t[i]];
+		any |= x->t.parameter || x->from;
+	}
+	return any;
+}
+
+/* Notes what a constant was computed from, if weights are among that; k is NULL
+ * where it has the elements of its only input. */
+static void note_source(graph_builder *b, const kernel *k,
+			const tensor_id *inputs, int ninputs, tensor_id result)
+{
+	built_tensor *x = b->tensors.at[result];
+	if (!any_weight(b, inputs, ninputs))
+		return;
+	x->folded = k;
+	x->from = ARENA_COPY(b->tmp, inputs, ninputs);
+	x->nfrom = ninputs;
+}
+
 fold_result fold_stage(graph_builder *b, const kernel *k,
 		       const tensor_id *inputs, call_site site,
 		       tensor_id *result)
@@ -230,9 +256,15 @@ fold_result fold_stage(graph_builder *b, const kernel *k,
 	if (!all_constant(b, k, inputs))
 		return FOLD_NOT;
 	fold_result r = fold_order(b, k, inputs, result);
-	if (r == FOLD_NOT)
+	if (r == FOLD_DONE) {
+		note_source(b, NULL, &inputs[k->body->input], 1, *result);
+		return r;
+	}
+	if (!any_weight(b, inputs, k->ninputs))
 		r = fold_fills(b, k, inputs, result);
 	if (r == FOLD_NOT)
 		r = fold_small(b, k, inputs, site, result);
+	if (r == FOLD_DONE)
+		note_source(b, k, inputs, k->ninputs, *result);
 	return r;
 }

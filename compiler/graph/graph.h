@@ -85,6 +85,18 @@ typedef struct node {
 	call_site site; /* the model's call that it comes from, or none */
 } node;
 
+/* A constant that follows from weights, which a run may have others of: what
+ * has been computed when the graph was built is to be computed again then.
+ * Tensors are known by their names, those of the graph or of what it keeps. */
+typedef struct graph_fold {
+	const kernel *kernel; /* NULL: the elements of its one input, in the
+				 same order */
+	int ninputs;
+	const char **inputs; /* weights, constants, and outputs of folds before
+				this one */
+	const char *output;  /* a constant */
+} graph_fold;
+
 typedef struct graph {
 	const char *name; /* of the model: its file without folder and ending */
 	call_site site;	  /* where the model is, or nowhere */
@@ -110,6 +122,12 @@ typedef struct graph {
 	 * were folded into some. */
 	int nfixed;
 	const char **fixed;
+	/* The constants that follow from states, in an order in which they can
+	 * be computed, and the tensors that no node reads, but they: states
+	 * without a next value, and constants. */
+	int nfolds, nkept;
+	graph_fold *folds;
+	tensor *kept;
 	/* Where the batch is divided over time: how.  `whole' is the graph with
 	 * all samples, of which this one has the shapes of one turn; NULL where
 	 * it is that itself. */
@@ -135,8 +153,9 @@ bool tensor_type_ok(const tensor_type *t);
 /* "f32 [1, 3, 224, 224]" */
 char *tensor_type_text(arena *a, const tensor_type *t);
 
-/* The weights of a model, in bytes and in elements: those in states; in a model
- * without such states, the constants whose type is not an integer. */
+/* The weights of a model, in bytes and in elements: those in states, also where
+ * only folds read them; in a model without such states, the constants whose type
+ * is not an integer. */
 int64_t graph_parameter_bytes(const graph *g);
 int64_t graph_parameter_nelem(const graph *g);
 /* Over all nodes; INT64_MAX where it does not fit. */
@@ -167,6 +186,9 @@ tensor_id graph_add_constant(graph_builder *b, const char *name,
  * one that graph_train() may turn into a state. */
 tensor_id graph_add_weight(graph_builder *b, const char *name,
 			   const tensor_type *t, const constant *c);
+/* In a model that is not trained: the weights that it uses are states all the
+ * same, which runs do not change. */
+void graph_free_weights(graph_builder *b);
 /* A tensor that is kept from one run to the next. */
 tensor_id graph_add_state(graph_builder *b, const char *name,
 			  const tensor_type *t, const constant *initial);

@@ -7,6 +7,7 @@ noinst_LIBRARIES += %D%/libgraph.a
 	%D%/carry.c %D%/carry.h \
 	%D%/finish.c \
 	%D%/fold.c \
+	%D%/folds.c \
 	%D%/graph.h \
 	%D%/order.c %D%/order.h \
 	%D%/passes.c %D%/passes.h \

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Bytes of constants that a plan file holds itself. */
+/* Bytes of constants that a plan file holds itself, and as many of what folds
+ * read. */
 enum { MOST_INLINE = 16 << 20 };
 
 /* Whether n elements of a size are all the same bytes. */
@@ -24,7 +25,7 @@ static void set_random(const constant *c, plan_constant *to)
 	to->key = c->key;
 }
 
-static void set_constant(const constant *c, plan_tensor *t)
+void lower_set_constant(const constant *c, plan_tensor *t)
 {
 	plan_constant *to = &t->constant;
 	if (c->init != INIT_NONE) {
@@ -45,8 +46,10 @@ static void set_constant(const constant *c, plan_tensor *t)
 
 bool lower_checksums(plan *p, diag_sink *s)
 {
-	int64_t held = 0;
+	int64_t held = 0, most = MOST_INLINE;
 	bool ok = true;
+	if (p->nfolds > 0)
+		most *= 2;
 	for (int i = 0; i < p->ntensors; i++) {
 		plan_tensor *t = &p->tensors[i];
 		plan_constant *c = &t->constant;
@@ -57,25 +60,27 @@ bool lower_checksums(plan *p, diag_sink *s)
 		else if (c->kind == PLAN_CONST_INLINE)
 			held += plan_tensor_nbytes(t);
 	}
-	if (held <= MOST_INLINE)
+	if (held <= most)
 		return ok;
 	diag_error_in(s, DIAG_CONSTANTS_INLINE, p->model,
 		      "constants of %lld bytes are in no file that the "
-		      "plan could refer to, at most %d can be kept in "
+		      "plan could refer to, at most %lld can be kept in "
 		      "the plan; store them as raw or external data",
-		      (long long)held, MOST_INLINE);
+		      (long long)held, (long long)most);
 	return false;
 }
 
-bool lower_constants(const graph *g, plan *p, bool checksums, diag_sink *s)
+bool lower_constants(arena *a, const graph *g, plan *p, bool checksums,
+		     diag_sink *s)
 {
-	for (int i = 0; i < p->ntensors; i++) {
+	for (int i = 0; i < g->ntensors; i++) {
 		plan_tensor *t = &p->tensors[i];
 		const tensor *from = &g->tensors[i];
 		const constant *c = t->role == PLAN_INPUT ? from->value
 							  : &from->constant;
 		if (t->role != PLAN_RESULT && c)
-			set_constant(c, t);
+			lower_set_constant(c, t);
 	}
+	lower_folds(a, g, p);
 	return !checksums || lower_checksums(p, s);
 }

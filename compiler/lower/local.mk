@@ -5,6 +5,7 @@ noinst_LIBRARIES += %D%/liblower.a
 	%D%/constants.c %D%/constants.h \
 	%D%/copy_reuse.c \
 	%D%/cost.c %D%/cost.h \
+	%D%/folds.c \
 	%D%/schedule_early.c \
 	%D%/fuse.c %D%/fuse.h \
 	%D%/schedule_late.c \

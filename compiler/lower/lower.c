@@ -143,7 +143,7 @@ lowering *lowering_new(arena *a, const graph *whole, const assignment *chosen,
 					 .batch = g->turns->batch,
 					 .statistics = g->turns->statistics };
 	set_tensors(&l, as);
-	bool ok = lower_constants(g, l.p, o->checksums, s);
+	bool ok = lower_constants(a, g, l.p, o->checksums, s);
 	if (ok)
 		set_nodes(&l, as, o);
 	arena_free(l.tmp);

@@ -112,21 +112,38 @@ static node_buffers buffers_of(buffer_list *l, int n)
 	return b;
 }
 
+/* The tensors that folds read. */
+static bool *find_folded(arena *a, const plan *p)
+{
+	bool *folded = ARENA_ARRAY(a, bool, p->ntensors + 1);
+	for (int i = 0; i < p->nfolds; i++)
+		for (int j = 0; j < p->folds[i].ninputs; j++)
+			folded[p->folds[i].inputs[j]] = true;
+	return folded;
+}
+
+/* A state that no run changes is as a constant: a buffer comes with its first
+ * reader. */
 static void set_buffers(outline *o)
 {
 	plan *p = o->p;
 	buffer_list l = { .o = o };
+	const bool *folded = find_folded(o->a, p);
 	o->nodes = ARENA_ARRAY(o->a, node_buffers, p->nnodes);
 	for (int i = 0; i < p->ntensors; i++)
 		p->tensors[i].buffer = -1;
 	for (int i = 0; i < p->ntensors; i++) {
 		const plan_tensor *t = &p->tensors[i];
 		if ((t->output && t->role != PLAN_RESULT) ||
-		    t->role == PLAN_STATE)
+		    (t->role == PLAN_STATE && t->next >= 0))
 			stored(&l, i);
 	}
 	for (int n = 0; n < p->nnodes; n++)
 		o->nodes[n] = buffers_of(&l, n);
+	for (int i = 0; i < p->ntensors; i++)
+		if (p->tensors[i].role == PLAN_STATE && !folded[i] &&
+		    p->tensors[i].buffer < 0)
+			stored(&l, i);
 	p->nbuffers = l.at.n;
 	p->buffers = l.at.at;
 }

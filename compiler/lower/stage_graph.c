@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/intern.h"
+
 /* ---- homes ------------------------------------------------------------- */
 
 /* The stage of a state: of what becomes its value, or of its first reader. */
@@ -186,9 +188,30 @@ static const graph_turns *turns_of(const extractor *x, const graph *g)
 	return to;
 }
 
+/* Beside what only folds read, what other stages have and folds read. */
+static void put_kept(const extractor *x, const graph *g, graph *to)
+{
+	if (g->nfolds == 0)
+		return;
+	arena *tmp = arena_new();
+	strmap *read = strmap_new(tmp);
+	for (int i = 0; i < g->nfolds; i++)
+		for (int j = 0; j < g->folds[i].ninputs; j++)
+			strmap_put(read, g->folds[i].inputs[j], tmp);
+	to->kept = ARENA_ARRAY(x->a, tensor, g->nkept + g->ntensors);
+	for (int i = 0; i < g->nkept; i++)
+		to->kept[i] = g->kept[i];
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (x->tensors[t] == NONE &&
+		    strmap_get(read, g->tensors[t].name))
+			to->kept[to->nkept++] = g->tensors[t];
+	arena_free(tmp);
+}
+
 static graph *extract(const extractor *x, const graph *g)
 {
 	graph *to = ARENA_COPY(x->a, g, 1);
+	put_kept(x, g, to);
 	put_tensors(x, g, to);
 	put_nodes(x, g, to);
 	put_ends(x, g, to);

@@ -485,6 +485,8 @@ static graph *import_model(importer *im)
 		return graph_finish(im->b);
 	if (im->options->train)
 		graph_train(im->b);
+	else
+		graph_free_weights(im->b);
 	return graph_finish(im->b);
 }
 

@@ -164,7 +164,8 @@ static int *find_numbers(executor *m, const plan *p, const int *tensors, int n,
 	return found;
 }
 
-/* A state is in one stage, and what others receive of it is no state there. */
+/* A state is in one stage, and what others receive of it is no state there; but
+ * several may have folds of it. */
 static void find_stage(executor *m, int s)
 {
 	const plan_pipeline *p = m->p;
@@ -175,7 +176,9 @@ static void find_stage(executor *m, int s)
 					p->outputs, p->noutputs);
 	for (int t = 0; t < x->ntensors; t++) {
 		const stage_tensor of = { s, t };
-		if (x->tensors[t].role == PLAN_STATE)
+		if (x->tensors[t].role == PLAN_STATE &&
+		    (x->tensors[t].buffer >= 0 ||
+		     !strmap_get(m->states, x->tensors[t].name)))
 			strmap_put(m->states, x->tensors[t].name,
 				   ARENA_COPY(m->a, &of, 1));
 	}
@@ -205,6 +208,7 @@ static void find_tensors(executor *m)
 		find_stage(m, s);
 	for (int i = 0; i < p->noutputs; i++)
 		m->results[i] = find_result(p, p->outputs[i]);
+	executor_find_folds(m);
 }
 
 executor *executor_open(const plan_pipeline *p, const char *path,
@@ -455,6 +459,8 @@ bool executor_step(executor *m, const array *inputs, const array *outputs,
 {
 	m->inputs = inputs;
 	m->outputs = outputs;
+	if (!executor_fold(m, f))
+		return false;
 	bool good = executor_is_host(m)
 			    ? m->comm->launch(m->link, run_program, m, f)
 			    : run_on_device(m, f);
@@ -482,19 +488,26 @@ int *plan_states(arena *a, const plan *p, int *n)
 	return states;
 }
 
+static int state_buffer(const executor *m, const stage_tensor *of)
+{
+	return m->p->stages[of->stage].tensors[of->tensor].buffer;
+}
+
 bool executor_state_get(const executor *m, const array *x, failure *f)
 {
 	const stage_tensor *of = strmap_get(m->states, x->name);
-	return part_gather(m, *of, x->data, f);
+	return state_buffer(m, of) < 0
+		       ? executor_fold_get(m, x->name, x->data, f)
+		       : part_gather(m, *of, x->data, f);
 }
 
 bool executor_state_set(executor *m, const array *x, failure *f)
 {
 	const stage_tensor *of = strmap_get(m->states, x->name);
-	int buffer = m->p->stages[of->stage].tensors[of->tensor].buffer;
+	int buffer = state_buffer(m, of);
 	bool good = true;
-	for (int w = m->first; good && w < m->end; w++)
+	for (int w = m->first; good && buffer >= 0 && w < m->end; w++)
 		if (m->stage[w] == of->stage)
 			good = part_scatter(m, w, buffer, x->data, f);
-	return good;
+	return good && executor_fold_set(m, x->name, x->data, f);
 }

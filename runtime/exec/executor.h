@@ -97,7 +97,8 @@ const exec_span *executor_spans(const executor *m, int worker, int *n);
 int *plan_states(arena *a, const plan *p, int *n);
 
 /* Copies the value that a state has between two steps, whole, or gives it
- * another; x has the name, the type and the shape of the state. */
+ * another, from which constants may follow (plan_fold), which are computed
+ * before the next step; x has the name, the type and the shape of the state. */
 bool executor_state_get(const executor *m, const array *x, failure *f);
 bool executor_state_set(executor *m, const array *x, failure *f);
 

@@ -11,6 +11,8 @@ typedef struct stage_tensor {
 	int stage, tensor;
 } stage_tensor;
 
+typedef struct executor_folds executor_folds; /* executor_folds.c */
+
 struct executor {
 	arena *a;
 	const plan_pipeline *asked, *p; /* as it is, and unrolled */
@@ -20,6 +22,7 @@ struct executor {
 	int **outputs_of;      /* the same of outputs */
 	stage_tensor *results; /* by output of p */
 	strmap *states;	       /* by name: stage_tensors */
+	executor_folds *folds;
 	const backend *backend;
 	void *device;
 	const communicator *comm;
@@ -72,6 +75,20 @@ bool part_gather(const executor *m, stage_tensor of, void *whole, failure *f);
 /* Gives all constants and states of the workers that are here the values that
  * they have at first. */
 bool executor_load(executor *m, failure *f);
+
+/* ---- folds -------------------------------------------------------------- */
+
+void executor_find_folds(executor *m);
+
+/* Notes the value that a state has got, whole, for what follows from it; and
+ * computes what follows, in all processes alike, between two steps. */
+bool executor_fold_set(executor *m, const char *name, const void *data,
+		       failure *f);
+bool executor_fold(executor *m, failure *f);
+
+/* Copies the value of a state that only folds read. */
+bool executor_fold_get(const executor *m, const char *name, void *to,
+		       failure *f);
 
 /* ---- turns of a loop --------------------------------------------------- */
 

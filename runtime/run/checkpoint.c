@@ -143,6 +143,10 @@ static array note_of(arena *a, const plan *p, const position *at)
 		"shuffle", at->shuffle, "seed", (json_int_t)at->seed,
 		"epoch_loss", at->loss, "epoch_losses",
 		(json_int_t)at->losses);
+	json_t *fixed = json_array();
+	for (int i = 0; i < p->nfixed; i++)
+		json_array_append_new(fixed, json_string(p->fixed[i]));
+	json_object_set_new(j, "fixed", fixed);
 	char *text = json_dumps(j, JSON_COMPACT);
 	array x = { .name = CHECKPOINT_NOTE, .type = DT_U8, .ndim = 1,
 		    .data = arena_strdup(a, text ? text : "") };
@@ -176,21 +180,29 @@ static bool parse_note(const array *x, position *at)
 	return good;
 }
 
+/* Reads the note of a checkpoint that has one, in a; x->data is NULL where that
+ * is none. */
+static bool load_note(arena *a, npz *z, array *x, failure *f)
+{
+	enum { MAX_NOTE = 1 << 24 };
+	*x = (array){ .name = CHECKPOINT_NOTE, .type = DT_U8 };
+	if (!npz_shape(z, x, f))
+		return false;
+	if (x->ndim != 1 || x->dims[0] > MAX_NOTE)
+		return true;
+	x->data = arena_alloc(a, (size_t)x->dims[0] + 1);
+	return npz_read(z, x, f);
+}
+
 static bool read_note(arena *a, npz *z, const char *path, position *at,
 		      failure *f)
 {
-	enum { MAX_NOTE = 1 << 16 };
-	array x = { .name = CHECKPOINT_NOTE, .type = DT_U8 };
+	array x = { .name = CHECKPOINT_NOTE };
 	if (!npz_has(z, x.name))
 		return fail_with(f, CLI_INPUT, "%s: this is not a checkpoint "
 				 "of tdlrun", path);
-	if (!npz_shape(z, &x, f))
+	if (!load_note(a, z, &x, f))
 		return false;
-	if (x.ndim == 1 && x.dims[0] <= MAX_NOTE) {
-		x.data = arena_alloc(a, (size_t)x.dims[0] + 1);
-		if (!npz_read(z, &x, f))
-			return false;
-	}
 	return (x.data && parse_note(&x, at)) ||
 	       fail_with(f, CLI_INPUT, "%s: '%s' does not say where the run "
 			 "stood", path, x.name);
@@ -327,16 +339,41 @@ static bool check_fixed(const plan *p, npz *z, const char *path, failure *f)
 	return true;
 }
 
-/* Reads those that a file has; it must have all that no run changes. */
+/* The weights that the training of a checkpoint did not change, and so has not
+ * kept: they are those of the model.  Empty where there is no note. */
+static bool read_unchanged(arena *a, npz *z, strmap *names, failure *f)
+{
+	array x;
+	if (!npz_has(z, CHECKPOINT_NOTE))
+		return true;
+	if (!load_note(a, z, &x, f))
+		return false;
+	json_t *j = x.data ? json_loadb(x.data, (size_t)x.dims[0], 0, NULL)
+			   : NULL;
+	json_t *fixed = json_object_get(j, "fixed");
+	for (size_t i = 0; i < json_array_size(fixed); i++) {
+		const char *name = json_string_value(json_array_get(fixed, i));
+		if (name)
+			strmap_put(names, arena_strdup(a, name), names);
+	}
+	json_decref(j);
+	return true;
+}
+
+/* Reads those that a file has; it must have all that no run changes, but for
+ * weights that its own run did not train. */
 static bool read_some(executor *m, const plan *p, npz *z, const char *path,
 		      failure *f)
 {
 	arena *work = arena_new();
 	int n, *states = plan_states(work, p, &n), nread = 0;
-	bool good = check_fixed(p, z, path, f);
+	strmap *unchanged = strmap_new(work);
+	bool good = check_fixed(p, z, path, f) &&
+		    read_unchanged(work, z, unchanged, f);
 	for (int i = 0; good && i < n; i++) {
 		const plan_tensor *t = &p->tensors[states[i]];
-		if (t->next >= 0 && !npz_has(z, t->name))
+		if (!npz_has(z, t->name) &&
+		    (t->next >= 0 || strmap_get(unchanged, t->name)))
 			continue;
 		good = read_state(m, p, states[i], z, f);
 		nread++;

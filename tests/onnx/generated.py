@@ -67,7 +67,7 @@ def stays(path):
     with open(path) as f:
         p = json.load(f)
     states = {i: t["next"] for i, t in enumerate(p["tensors"])
-              if t["role"] == "state"}
+              if t["role"] == "state" and "next" in t}
     caches = set(states) | set(states.values())
     places = {b["tensor"]: b["offset"] for b in p["buffers"]
               if b["region"] == "stored"}
