@@ -436,6 +436,14 @@ plan *plan_one_turn(arena *a, const plan *p);
  * the order of its schedule, with each turn's slot as its only place. */
 const plan *plan_unroll(arena *a, const plan *p, int most);
 
+/* Whether an instruction of the body may move other bytes in one turn than in
+ * another: turns have not equally many samples, or of what time does not divide
+ * it brings the turn's part. */
+bool plan_turns_differ(const plan *p, const plan_instr *in);
+
+/* An instruction of the body in that turn, whose buffers are p's. */
+plan_instr plan_instr_in_turn(plan *p, const plan_instr *in, int turn);
+
 /* The row in p's program of instruction i of plan_unroll(), u. */
 int plan_unrolled_row(const plan *p, const plan *u, int i);
 

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "base/vec.h"
+#include "kernel/region.h"
 #include "plan/plan.h"
 
 /* Of the turns `copies' are put, the first ones and the last.  That one has the
@@ -151,6 +152,52 @@ static plan *in_schedule(arena *a, const plan *p)
 const plan *plan_unroll(arena *a, const plan *p, int most)
 {
 	return p->stage ? in_schedule(a, p) : plan_in_order(a, p, most);
+}
+
+/* ---- turns that are alike ----------------------------------------------- */
+
+/* Whether what a node needs of an input hangs on one of its variables. */
+static bool needs_by(const kernel *k, int input, int var)
+{
+	uint32_t vars[MAX_NDIM], all = 0;
+	kernel_need_vars(k, input, vars);
+	for (int d = 0; d < k->inputs[input].ndim; d++)
+		all |= vars[d];
+	return all >> var & 1;
+}
+
+/* Whether a buffer's part of a tensor that time does not divide is the same in
+ * each turn; of one that it divides it is that of the turn's samples. */
+static bool is_steady(const plan *p, const plan_buffer *b)
+{
+	const plan_node *n = b->region == LAYOUT_NEEDS ? &p->nodes[b->node]
+						       : NULL;
+	if (!n || n->time == CUT_NONE ||
+	    p->tensors[b->tensor].time != CUT_NONE)
+		return true;
+	const kernel *k = p->kernels[n->kernel].kernel;
+	for (int i = 0; i < k->ninputs; i++)
+		if (n->inputs[i] == b->tensor && needs_by(k, i, n->time))
+			return false;
+	return true;
+}
+
+bool plan_turns_differ(const plan *p, const plan_instr *in)
+{
+	const plan_loop *o = &p->loop;
+	return o->batch % o->turns ||
+	       (plan_moves(in) && !(is_steady(p, &p->buffers[in->from]) &&
+				    is_steady(p, &p->buffers[in->to])));
+}
+
+plan_instr plan_instr_in_turn(plan *p, const plan_instr *in, int turn)
+{
+	plan_instr own = *in;
+	own.turn = turn;
+	p->buffers[in->to].turn = turn;
+	if (plan_moves(in))
+		p->buffers[in->from].turn = turn;
+	return own;
 }
 
 /* ---- rows -------------------------------------------------------------- */

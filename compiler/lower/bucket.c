@@ -478,44 +478,67 @@ static void take_latencies(const maker *m, instr_times *x, const ints *all,
 		seconds[first + k] += longest[k];
 }
 
-static double least_run(const maker *m, const double *seconds)
+/* Of a program that leaves out `more' turns, each of them as its first; -1: it
+ * is not known. */
+static double least_run(const maker *m, const double *seconds, int more)
 {
+	const plan *p = m->p;
 	double sum = 0;
 	if (m->o->machine->overlap)
-		return timeline_least(m->p, seconds);
-	for (int i = 0; i < m->p->ninstrs; i++)
-		sum += seconds[i];
+		return timeline_least(p, seconds, more);
+	int turns = p->loop.turns - more;
+	int each = (p->body_end - p->body_begin) / (turns > 0 ? turns : 1);
+	for (int i = 0; i < p->ninstrs; i++) {
+		bool first = i >= p->body_begin && i < p->body_begin + each;
+		sum += (first ? 1 + more : 1) * seconds[i];
+	}
 	return sum;
 }
 
-/* Chooses members in each turn of a program that was unrolled. */
-static void choose_in_turns(maker *m)
+/* Chooses members in each turn of a program that was unrolled, so many of
+ * them. */
+static void choose_in_turns(maker *m, int turns)
 {
 	const plan *p = m->p;
-	int turns = p->loop.turns > 0 ? p->loop.turns : 1;
-	int each = (p->body_end - p->body_begin) / turns;
+	int each = (p->body_end - p->body_begin) / (turns > 0 ? turns : 1);
 	choose(m, 0, p->body_begin);
 	for (int i = p->body_begin; i < p->body_end; i += each)
 		choose(m, i, i + each);
 	choose(m, p->body_end, p->ninstrs);
 }
 
+/* By at most so many turns, if these do; else -1. */
+static double saved_in(instr_times *x, const plan *p, const bucket_options *o,
+		       int most)
+{
+	arena *tmp = arena_new();
+	const plan *q = plan_unroll(tmp, p, most);
+	int more = p->loop.turns > most ? p->loop.turns - most : 0;
+	maker m = maker_new(ARENA_COPY(tmp, q, 1), o, 1);
+	double *seconds = ARENA_ARRAY(tmp, double, q->ninstrs);
+	instr_times_each(x, q, seconds);
+	double before = least_run(&m, seconds, more);
+	choose_in_turns(&m, p->loop.turns - more);
+	for (int i = 1; i < m.members.n; i++)
+		if (m.members.at[i].n > 1)
+			take_latencies(&m, x, &m.members.at[i], seconds);
+	double after = least_run(&m, seconds, more);
+	arena_free(m.tmp);
+	arena_free(tmp);
+	return before < 0 || after < 0 ? -1 : before - after;
+}
+
 double bucket_might_save(instr_times *x, const plan *p,
 			 const bucket_options *o)
 {
 	arena *tmp = arena_new();
-	const plan *q = plan_unroll(tmp, without_updates(tmp, p),
-				    PLAN_MAX_TURNS);
-	maker m = maker_new(ARENA_COPY(tmp, q, 1), o, 1);
-	double *seconds = ARENA_ARRAY(tmp, double, q->ninstrs);
-	instr_times_each(x, q, seconds);
-	double before = least_run(&m, seconds);
-	choose_in_turns(&m);
-	for (int i = 1; i < m.members.n; i++)
-		if (m.members.at[i].n > 1)
-			take_latencies(&m, x, &m.members.at[i], seconds);
-	double saved = before - least_run(&m, seconds);
-	arena_free(m.tmp);
+	const plan *q = without_updates(tmp, p);
+	double saved = -1;
+	for (int n = lower_few_turns(x, q); saved < 0 && n < p->loop.turns;
+	     n *= 2)
+		saved = saved_in(x, q, o, n);
+	if (saved < 0)
+		saved = saved_in(x, q, o, PLAN_MAX_TURNS);
 	arena_free(tmp);
 	return saved;
 }

@@ -84,8 +84,6 @@ static double *all_seconds(arena *a, instr_times *x, const plan *p)
 	return seconds;
 }
 
-/* ---- of a program ------------------------------------------------------ */
-
 static effort effort_of(instr_times *x, const plan *p, const plan_instr *in,
 			double seconds)
 {
@@ -94,57 +92,183 @@ static effort effort_of(instr_times *x, const plan *p, const plan_instr *in,
 			 instr_times_received(x, p, in) };
 }
 
-/* All of it but the run, of a program without a loop. */
-static lower_times bounds_of(instr_times *x, const plan *p,
-			     const double *seconds)
+/* ---- turns ------------------------------------------------------------- */
+
+/* Turns that are looked at first. */
+enum { FEW_TURNS = 4 };
+
+/* A program without a loop.  It leaves out `more' turns of one, each of which
+ * is as its first. */
+typedef struct unrolled {
+	const plan *p;
+	const double *seconds; /* by instruction */
+	int more;
+} unrolled;
+
+/* Whether all turns that a program has take the same seconds. */
+static bool are_equal(const unrolled *u)
+{
+	const plan *p = u->p;
+	int turns = p->loop.turns - u->more;
+	int each = (p->body_end - p->body_begin) / turns;
+	for (int i = p->body_begin; i + each < p->body_end; i++)
+		if (u->seconds[i] != u->seconds[i + each])
+			return false;
+	return true;
+}
+
+/* In a, with at most so many turns if these do. */
+static unrolled unrolled_of(arena *a, instr_times *x, const plan *p, int most)
+{
+	unrolled u = { .p = plan_unroll(a, p, most),
+		       .more = p->loop.turns > most ? p->loop.turns - most
+						    : 0 };
+	u.seconds = all_seconds(a, x, u.p);
+	if (u.more == 0 || are_equal(&u))
+		return u;
+	u = (unrolled){ .p = plan_unroll(a, p, PLAN_MAX_TURNS) };
+	u.seconds = all_seconds(a, x, u.p);
+	return u;
+}
+
+/* The turns that instruction i is there for; 1: of none. */
+static int times_of(const unrolled *u, int i)
+{
+	const plan *p = u->p;
+	int turns = p->loop.turns - u->more;
+	int each = (p->body_end - p->body_begin) / (turns > 0 ? turns : 1);
+	bool first = i >= p->body_begin && i < p->body_begin + each;
+	return first ? 1 + u->more : 1;
+}
+
+/* A question about a program: bounds, the run.  False where more turns have to
+ * be looked at. */
+typedef bool ask(instr_times *x, const unrolled *u, lower_times *to);
+
+static bool try_turns(instr_times *x, const plan *p, int most, ask *what,
+		      lower_times *to)
 {
 	arena *tmp = arena_new();
+	const unrolled u = unrolled_of(tmp, x, p, most);
+	bool found = what(x, &u, to);
+	arena_free(tmp);
+	return found;
+}
+
+/* Whether an instruction of p's body takes as long in each turn, and moves as
+ * much. */
+static bool is_same_in_turns(instr_times *x, plan *p, const plan_instr *in)
+{
+	double seconds = 0;
+	int64_t moved = 0;
+	for (int t = 0; t < p->loop.turns; t++) {
+		const plan_instr own = plan_instr_in_turn(p, in, t);
+		double s = instr_times_one(x, p, &own);
+		int64_t n = instr_times_received(x, p, &own);
+		if (t > 0 && (s != seconds || n != moved))
+			return false;
+		seconds = s;
+		moved = n;
+	}
+	return true;
+}
+
+/* Whether that is so of all of them. */
+static bool are_alike(instr_times *x, const plan *p)
+{
+	const plan_loop *o = &p->loop;
+	arena *tmp = arena_new();
+	plan own = *p;
+	own.buffers = ARENA_COPY(tmp, p->buffers, p->nbuffers);
+	bool alike = !p->stage && o->batch % o->turns == 0;
+	for (int i = o->begin; i < o->end && alike; i++)
+		if (plan_turns_differ(p, &p->program[i]))
+			alike = is_same_in_turns(x, &own, &p->program[i]);
+	arena_free(tmp);
+	return alike;
+}
+
+int lower_few_turns(instr_times *x, const plan *p)
+{
+	bool few = 2 * FEW_TURNS < p->loop.turns && are_alike(x, p);
+	return few ? FEW_TURNS : PLAN_MAX_TURNS;
+}
+
+/* Of twice as many turns each time as long as they do not do, then of all. */
+static lower_times answer(instr_times *x, const plan *p, ask *what)
+{
+	lower_times to = { 0 };
+	for (int n = lower_few_turns(x, p); n < p->loop.turns; n *= 2)
+		if (try_turns(x, p, n, what, &to))
+			return to;
+	try_turns(x, p, PLAN_MAX_TURNS, what, &to);
+	return to;
+}
+
+/* ---- of a program ------------------------------------------------------ */
+
+static effort times(effort x, int n)
+{
+	return (effort){ n * x.computation, n * x.communication, n * x.both,
+			 n * x.moved };
+}
+
+/* All of it but the run. */
+static bool bounds_of(instr_times *x, const unrolled *u, lower_times *to)
+{
+	arena *tmp = arena_new();
+	const plan *p = u->p;
 	const topology *t = instr_times_machine(x);
 	bound b = { .fetch = ARENA_ARRAY(tmp, effort, p->ntensors),
 		    .fetched = ARENA_ARRAY(tmp, bool, p->ntensors) };
 	effort all = { 0 };
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
-		effort one = effort_of(x, p, in, seconds[i]);
-		add_effort(&all, &one);
-		add_to_bound(&b, p, in, &one);
+		effort one = effort_of(x, p, in, u->seconds[i]);
+		effort each = times(one, times_of(u, i));
+		add_effort(&all, &each);
+		add_to_bound(&b, p, in, is_fetch(p, in) ? &one : &each);
 	}
-	lower_times sum = { .communication = all.communication,
-			    .computation = all.computation };
-	sum.least_kept = t->overlap ? timeline_least(p, seconds) : all.both;
-	set_bounds(&sum, &b, p, t);
+	to->communication = all.communication;
+	to->computation = all.computation;
+	to->least_kept = t->overlap ? timeline_least(p, u->seconds, u->more)
+				    : all.both;
+	set_bounds(to, &b, p, t);
 	arena_free(tmp);
-	return sum;
+	return to->least_kept >= 0;
 }
 
-/* The run, of a program without a loop. */
-static double run_of(const instr_times *x, const plan *p,
-		     const double *seconds)
+static bool run_of(instr_times *x, const unrolled *u, lower_times *to)
 {
-	double run = 0;
-	if (instr_times_machine(x)->overlap)
-		return timeline_end(p, seconds);
+	const plan *p = u->p;
+	to->run = 0;
+	if (instr_times_machine(x)->overlap) {
+		to->run = timeline_end(p, u->seconds, u->more);
+		return to->run >= 0;
+	}
 	for (int i = 0; i < p->ninstrs; i++)
-		run += seconds[i];
-	return run;
+		to->run += u->seconds[i] * times_of(u, i);
+	return true;
+}
+
+static bool all_of(instr_times *x, const unrolled *u, lower_times *to)
+{
+	return bounds_of(x, u, to) && run_of(x, u, to);
 }
 
 lower_times lower_bounds(instr_times *x, const plan *p)
 {
-	arena *tmp = arena_new();
-	p = plan_unroll(tmp, p, PLAN_MAX_TURNS);
-	lower_times sum = bounds_of(x, p, all_seconds(tmp, x, p));
-	arena_free(tmp);
-	return sum;
+	return answer(x, p, bounds_of);
 }
 
 double lower_run(instr_times *x, const plan *p)
 {
-	arena *tmp = arena_new();
-	p = plan_unroll(tmp, p, PLAN_MAX_TURNS);
-	double run = run_of(x, p, all_seconds(tmp, x, p));
-	arena_free(tmp);
-	return run;
+	return answer(x, p, run_of).run;
+}
+
+lower_times lower_time_with(instr_times *x, const plan *p)
+{
+	return answer(x, p, all_of);
 }
 
 double lower_turn(instr_times *x, const plan *p)
@@ -154,20 +278,9 @@ double lower_turn(instr_times *x, const plan *p)
 	turn.program += p->loop.begin;
 	turn.ninstrs = p->loop.end - p->loop.begin;
 	turn.loop = (plan_loop){ 0 };
-	double run = timeline_least(&turn, all_seconds(tmp, x, &turn));
+	double run = timeline_least(&turn, all_seconds(tmp, x, &turn), 0);
 	arena_free(tmp);
 	return run;
-}
-
-lower_times lower_time_with(instr_times *x, const plan *p)
-{
-	arena *tmp = arena_new();
-	p = plan_unroll(tmp, p, PLAN_MAX_TURNS);
-	const double *seconds = all_seconds(tmp, x, p);
-	lower_times sum = bounds_of(x, p, seconds);
-	sum.run = run_of(x, p, seconds);
-	arena_free(tmp);
-	return sum;
 }
 
 void lower_instants(instr_times *x, const plan *p, double *seconds,

@@ -37,6 +37,10 @@ lower_times lower_bounds(instr_times *x, const plan *p);
 /* The run alone. */
 double lower_run(instr_times *x, const plan *p);
 
+/* Turns of a loop that are looked at first, of a program whose turns all take
+ * the same; PLAN_MAX_TURNS: of others, and where that is not worth while. */
+int lower_few_turns(instr_times *x, const plan *p);
+
 /* The instructions of a run of a program without a loop (plan_unroll()): the
  * seconds that each takes, and the instant at which it ends.  ninstrs of
  * both. */

@@ -319,25 +319,41 @@ static int64_t set_collectives(draft *d)
 	return sum;
 }
 
-static int64_t received(draft *d, const plan *p)
+/* Bytes that an instruction of the body of own, which is d's plan with buffers
+ * of its own, receives in all turns. */
+static int64_t received_in_turns(draft *d, plan *own, const plan_instr *in)
 {
+	int turns = own->loop.turns;
+	bool differ = plan_turns_differ(own, in);
 	int64_t sum = 0;
-	for (int i = 0; i < p->ninstrs; i++)
-		if (plan_moves(&p->program[i]))
-			sum += layout_pair_received(
-				d->classes, plan_instr_class(d->classes, p,
-							     &p->program[i]));
-	return sum;
+	for (int t = differ ? 0 : turns - 1; t < turns; t++) {
+		const plan_instr one = plan_instr_in_turn(own, in, t);
+		int what = plan_instr_class(d->classes, own, &one);
+		sum += layout_pair_received(d->classes, what);
+	}
+	return differ ? sum : turns * sum;
 }
 
 static void set_transfers(draft *d)
 {
 	plan *p = d->p;
-	int64_t once = set_collectives(d);
-	const plan *all = plan_unroll(d->tmp, p, PLAN_MAX_TURNS);
-	p->communication_bytes = all->program == p->program
-					 ? once
-					 : received(d, all);
+	const plan_loop *o = &p->loop;
+	plan own = *p;
+	int64_t sum = 0;
+	p->communication_bytes = set_collectives(d);
+	if (o->turns == 0)
+		return;
+	own.buffers = ARENA_COPY(d->tmp, p->buffers, p->nbuffers);
+	for (int i = 0; i < p->ninstrs; i++) {
+		const plan_instr *in = &p->program[i];
+		if (i >= o->begin && i < o->end && plan_moves(in))
+			sum += received_in_turns(d, &own, in);
+		else if (plan_moves(in))
+			sum += layout_pair_received(
+				d->classes,
+				plan_instr_class(d->classes, p, in));
+	}
+	p->communication_bytes = sum;
 }
 
 /* The buffers of an outline, which a program may then share out. */

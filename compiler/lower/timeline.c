@@ -2,7 +2,9 @@
 
 #include "compiler/lower/timeline.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "plan/lifetimes.h"
@@ -176,9 +178,115 @@ static void note_all(timeline *l, int i)
 	note_write(l, in->to);
 }
 
-void timeline_run(const plan *p, const double *seconds, double *end)
+/* The instants at which streams and places are free and written when a turn
+ * begins; those not after `floor' are no reason to wait for any instruction
+ * behind it. */
+typedef struct moment {
+	double free_at[2], floor;
+	int n;
+	const double *instants;
+} moment;
+
+/* Instants relative to each other may differ by rounding. */
+static const double rounding = 1e-12;
+
+/* Whether y is x but for that many seconds. */
+static bool is_shifted(double x, double y, double by)
 {
-	arena *tmp = arena_new();
+	return fabs(y - x - by) <= rounding * y;
+}
+
+/* Whether an instant is the same in both moments, from the begin of the turn
+ * on. */
+static bool is_alike(const moment *x, const moment *y, double a, double b,
+		     double by)
+{
+	return is_shifted(a, b, by) || (a <= x->floor && b <= y->floor);
+}
+
+/* The seconds between two moments in which all is the same, from the begin of
+ * the turn on; -1. */
+static double seconds_between(moment *x, moment *y)
+{
+	double by = 0;
+	for (int i = 0; i < 2; i++)
+		by = fmax(by, y->free_at[i] - x->free_at[i]);
+	x->floor = y->floor = INFINITY;
+	for (int i = 0; i < 2; i++)
+		if (y->free_at[i] > x->free_at[i]) {
+			x->floor = fmin(x->floor, x->free_at[i]);
+			y->floor = fmin(y->floor, y->free_at[i]);
+		}
+	for (int i = 0; i < 2; i++)
+		if (!is_alike(x, y, x->free_at[i], y->free_at[i], by))
+			return -1;
+	for (int i = 0; i < x->n; i++)
+		if (!is_alike(x, y, x->instants[i], y->instants[i], by))
+			return -1;
+	return by;
+}
+
+/* The run of a program that leaves out turns: its turns before the last one
+ * begin at the moments. */
+typedef struct skipping {
+	int at[2]; /* instructions */
+	moment moments[2];
+	int nfound;
+	/* The least instants from which instructions behind each waited for
+	 * something. */
+	double least[2];
+} skipping;
+
+/* A program that has at least three turns; of a turn's length. */
+static skipping skipping_new(const plan *p, int more)
+{
+	int turns = p->loop.turns - more;
+	int each = (p->body_end - p->body_begin) / turns;
+	return (skipping){ .at = { p->body_end - 2 * each,
+				   p->body_end - each },
+			   .least = { INFINITY, INFINITY } };
+}
+
+static bool is_next(const skipping *k, int i)
+{
+	return k->nfound < 2 && i == k->at[k->nfound];
+}
+
+static void note_begin(skipping *k, double at)
+{
+	for (int i = 0; i < k->nfound; i++)
+		k->least[i] = fmin(k->least[i], at);
+}
+
+/* The end of a run that leaves out so many turns, and without them ends at
+ * `end'; -1. */
+static double end_with(skipping *k, int more, double end)
+{
+	double by = k->nfound == 2
+			    ? seconds_between(&k->moments[0], &k->moments[1])
+			    : -1;
+	for (int i = 0; i < 2; i++)
+		if (k->least[i] < k->moments[i].floor)
+			by = -1;
+	return by < 0 ? -1 : end + more * by;
+}
+
+/* The places' instants, in a. */
+static moment moment_of(arena *a, const timeline *l, const double *free_at)
+{
+	int n = 2 * l->written.nleaves;
+	double *all = ARENA_ARRAY(a, double, 4 * (size_t)n);
+	const double *from[] = { l->written.all, l->written.any, l->used.all,
+				 l->used.any };
+	for (int i = 0; i < 4; i++)
+		memcpy(&all[i * n], from[i], (size_t)n * sizeof(*all));
+	return (moment){ { free_at[0], free_at[1] }, 0, 4 * n, all };
+}
+
+/* k: NULL where no turns are left out. */
+static void run(arena *tmp, const plan *p, const double *seconds, double *end,
+		skipping *k)
+{
 	timeline l = { .p = p };
 	double free_at[2] = { 0, 0 };
 	find_cells(tmp, &l);
@@ -187,26 +295,41 @@ void timeline_run(const plan *p, const double *seconds, double *end)
 	for (int i = 0, next; i < p->ninstrs; i = next) {
 		const plan_instr *in = &p->program[i];
 		bool moves = plan_moves(in) && in->collective != COLL_LOCAL;
+		if (k && is_next(k, i))
+			k->moments[k->nfound++] = moment_of(tmp, &l, free_at);
 		next = plan_bucket_end(p, i);
 		l.ready = free_at[moves];
 		for (int j = i; j < next; j++)
 			await_all(&l, j);
+		if (k)
+			note_begin(k, l.ready);
 		for (int j = i; j < next; j++)
 			end[j] = l.ready += seconds[j];
 		for (int j = i; j < next; j++)
 			note_all(&l, j);
 		free_at[moves] = l.ready;
 	}
+}
+
+void timeline_run(const plan *p, const double *seconds, double *end)
+{
+	arena *tmp = arena_new();
+	run(tmp, p, seconds, end, NULL);
 	arena_free(tmp);
 }
 
-double timeline_end(const plan *p, const double *seconds)
+double timeline_end(const plan *p, const double *seconds, int more)
 {
 	arena *tmp = arena_new();
 	double *end = ARENA_ARRAY(tmp, double, p->ninstrs), last = 0;
-	timeline_run(p, seconds, end);
+	skipping k = { .nfound = 0 };
+	if (more > 0)
+		k = skipping_new(p, more);
+	run(tmp, p, seconds, end, more > 0 ? &k : NULL);
 	for (int i = 0; i < p->ninstrs; i++)
 		raise(&last, end[i]);
+	if (more > 0)
+		last = end_with(&k, more, last);
 	arena_free(tmp);
 	return last;
 }
@@ -224,24 +347,66 @@ static void await_arrival(void *to, int buffer)
 	raise(&x->ready, x->written[buffer]);
 }
 
-double timeline_least(const plan *p, const double *seconds)
+/* The instants at which the results of a turn are written, whose instructions
+ * end before i; what was there before the loop, by `before' at the latest. */
+static moment arrivals_at(arena *a, const plan *p, const arrivals *x, int i,
+			  int length, double before, const double *free_at)
+{
+	double *all = ARENA_ARRAY(a, double, length + 1);
+	for (int j = 0; j < length; j++)
+		all[j] = x->written[p->program[i - length + j].to];
+	all[length] = before;
+	return (moment){ { free_at[0], free_at[1] }, 0, length + 1, all };
+}
+
+static double latest_of(const arrivals *x, int n)
+{
+	double last = 0;
+	for (int i = 0; i < n; i++)
+		raise(&last, x->written[i]);
+	return last;
+}
+
+/* Instructions that are one, [begin, end), of which a stream is free at
+ * *free_at; *from: when they begin. */
+static void arrive(arrivals *x, const plan *p, const double *seconds,
+		   int begin, int end, double *free_at, double *from)
+{
+	x->ready = *free_at;
+	for (int i = begin; i < end; i++)
+		plan_reads(p, &p->program[i], await_arrival, x);
+	*from = x->ready;
+	for (int i = begin; i < end; i++)
+		x->ready += seconds[i];
+	for (int i = begin; i < end; i++)
+		raise(&x->written[p->program[i].to], x->ready);
+	*free_at = x->ready;
+}
+
+double timeline_least(const plan *p, const double *seconds, int more)
 {
 	arena *tmp = arena_new();
 	arrivals x = { .written = ARENA_ARRAY(tmp, double, p->nbuffers) };
-	double free_at[2] = { 0, 0 };
+	double free_at[2] = { 0, 0 }, before = 0, from;
+	skipping k = { .nfound = 0 };
+	if (more > 0)
+		k = skipping_new(p, more);
 	for (int i = 0, next; i < p->ninstrs; i = next) {
 		const plan_instr *in = &p->program[i];
 		bool moves = plan_moves(in) && in->collective != COLL_LOCAL;
+		if (more > 0 && i == p->body_begin)
+			before = latest_of(&x, p->nbuffers);
+		if (more > 0 && is_next(&k, i))
+			k.moments[k.nfound++] = arrivals_at(
+				tmp, p, &x, i, k.at[1] - k.at[0], before,
+				free_at);
 		next = plan_bucket_end(p, i);
-		x.ready = free_at[moves];
-		for (int j = i; j < next; j++)
-			plan_reads(p, &in[j - i], await_arrival, &x);
-		for (int j = i; j < next; j++)
-			x.ready += seconds[j];
-		for (int j = i; j < next; j++)
-			raise(&x.written[in[j - i].to], x.ready);
-		free_at[moves] = x.ready;
+		arrive(&x, p, seconds, i, next, &free_at[moves], &from);
+		note_begin(&k, from);
 	}
+	double last = fmax(free_at[0], free_at[1]);
+	if (more > 0)
+		last = end_with(&k, more, last);
 	arena_free(tmp);
-	return free_at[0] > free_at[1] ? free_at[0] : free_at[1];
+	return last;
 }

@@ -14,10 +14,13 @@
  * earlier instruction still reads or writes the memory that it writes. */
 void timeline_run(const plan *p, const double *seconds, double *end);
 
-/* The last of them. */
-double timeline_end(const plan *p, const double *seconds);
+/* The last of them, of a program that leaves out `more' turns of its loop
+ * before the last one (plan_unroll()).  It is known if the two turns before
+ * that begin in the same state of streams and memory but for a number of
+ * seconds; then all do.  Else, and never where nothing is left out, -1. */
+double timeline_end(const plan *p, const double *seconds, int more);
 
 /* The same if no instruction waited for memory, but for its operands alone. */
-double timeline_least(const plan *p, const double *seconds);
+double timeline_least(const plan *p, const double *seconds, int more);
 
 #endif

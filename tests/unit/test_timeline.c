@@ -8,6 +8,7 @@
 #include "compiler/lower/cost.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/timeline.h"
+#include "tests/unit/model_pipeline.h"
 #include "tests/unit/random_graph.h"
 #include "tests/unit/suite.h"
 
@@ -83,7 +84,7 @@ START_TEST(as_by_hand)
 		double sum = 0;
 		for (int i = 0; i < p->ninstrs; i++)
 			sum += seconds[i] = rng_below(&r, 100);
-		double end = timeline_end(p, seconds);
+		double end = timeline_end(p, seconds, 0);
 		ck_assert_double_eq(end, slow_end(a, p, seconds));
 		hidden += end < sum;
 		arena_free(a);
@@ -185,6 +186,128 @@ START_TEST(what_overlaps)
 }
 END_TEST
 
+/* ---- turns ------------------------------------------------------------- */
+
+/* A network of which one device may lie within the samples of a turn or in
+ * several, in so many turns. */
+static const plan *turns_plan(arena *a, rng *r, int turns)
+{
+	static const model_case cases[] = {
+		{ "mlp", "batch=24 inputs=8 width=10 depth=2 classes=6", "adam",
+		  NULL, 0 },
+		{ "gpt2", "batch=24 tokens=4 vocabulary=10 layers=1 width=8 "
+		  "heads=2", "sgd", NULL, 1 },
+	};
+	const graph *g = model_in_turns(a, &cases[rng_below(r, 2)], turns);
+	assignment as = random_assignment(a, r, g);
+	lower_options o = how(rng_below(r, 2 * LOWER_NORDERS));
+	o.memory = rng_below(r, 2) ? PLAN_MAX_BYTES : 0;
+	return lower_plan(a, g, &as, &o, diag_sink_new(a));
+}
+
+/* Seconds by row, the same in each turn; some transfers take far longer. */
+static double *row_seconds(arena *a, rng *r, const plan *p)
+{
+	double *s = ARENA_ARRAY(a, double, p->ninstrs);
+	int more = rng_below(r, 3) ? 1 : 40;
+	for (int i = 0; i < p->ninstrs; i++)
+		s[i] = rng_below(r, 100) *
+		       (plan_moves(&p->program[i]) ? more : 1);
+	return s;
+}
+
+static double *seconds_of(arena *a, const plan *p, const plan *u,
+			  const double *by_row)
+{
+	double *s = ARENA_ARRAY(a, double, u->ninstrs);
+	for (int i = 0; i < u->ninstrs; i++)
+		s[i] = by_row[plan_unrolled_row(p, u, i)];
+	return s;
+}
+
+/* Whether nothing is said of turns that do not take the same. */
+static bool is_unknown(arena *a, rng *r, const plan *p)
+{
+	const plan *u = plan_unroll(a, p, 4);
+	double *s = ARENA_ARRAY(a, double, u->ninstrs);
+	for (int i = 0; i < u->ninstrs; i++)
+		s[i] = rng_below(r, 100);
+	return timeline_end(u, s, p->loop.turns - 4) < 0 &&
+	       timeline_least(u, s, p->loop.turns - 4) < 0;
+}
+
+/* Figures of all turns from the first ones are those of all of them. */
+START_TEST(turns_that_are_left_out)
+{
+	int known = 0, unknown = 0;
+	for (int seed = 0; seed < 40; seed++) {
+		if (!sampled(seed))
+			continue;
+		arena *a = arena_new();
+		rng r = rng_new((uint64_t)seed);
+		const plan *p = turns_plan(a, &r, seed % 2 ? 24 : 12);
+		const double *by_row = row_seconds(a, &r, p);
+		const plan *all = plan_unroll(a, p, PLAN_MAX_TURNS);
+		const double *s = seconds_of(a, p, all, by_row);
+		double end = timeline_end(all, s, 0);
+		double least = timeline_least(all, s, 0);
+		for (int n = 3; n < p->loop.turns; n++) {
+			const plan *u = plan_unroll(a, p, n);
+			int more = p->loop.turns - n;
+			const double *t = seconds_of(a, p, u, by_row);
+			double e = timeline_end(u, t, more);
+			double l = timeline_least(u, t, more);
+			ck_assert(e == end || e == -1);
+			ck_assert(l == least || l == -1);
+			known += (e >= 0) + (l >= 0);
+		}
+		unknown += is_unknown(a, &r, p);
+		arena_free(a);
+	}
+	ck_assert_int_gt(known, at_least(300));
+	ck_assert_int_gt(unknown, at_least(20));
+}
+END_TEST
+
+/* The figures of a program in turns are those of its instructions one after
+ * the other, all turns of them. */
+START_TEST(figures_of_turns)
+{
+	topology t = *topology_preset(0);
+	for (int seed = 0; seed < 24; seed++) {
+		if (!sampled(seed))
+			continue;
+		arena *a = arena_new();
+		rng r = rng_new((uint64_t)seed);
+		const plan *p = turns_plan(a, &r, seed % 3 ? 24 : 12);
+		t.overlap = seed % 2;
+		lower_times x = lower_time(p, &t);
+		const plan *all = plan_unroll(a, p, PLAN_MAX_TURNS);
+		double *s = ARENA_ARRAY(a, double, all->ninstrs);
+		double sum = 0, moving = 0;
+		instr_times_each(
+			instr_times_new(a, layout_classes_new(a, &p->mesh),
+					&t), all, s);
+		for (int i = 0; i < all->ninstrs; i++) {
+			sum += s[i];
+			moving += moves(&all->program[i]) &&
+						  plan_moves(&all->program[i])
+					  ? s[i] : 0;
+		}
+		double run = t.overlap ? timeline_end(all, s, 0) : sum;
+		double kept = t.overlap ? timeline_least(all, s, 0) : sum;
+		ck_assert_double_eq_tol(x.run, run, run * 1e-10);
+		ck_assert_double_eq_tol(x.least_kept, kept, kept * 1e-10);
+		ck_assert_double_eq_tol(x.communication, moving, sum * 1e-10);
+		ck_assert_double_eq_tol(x.computation, sum - moving,
+					sum * 1e-10);
+		ck_assert_int_eq(p->communication_bytes,
+				 plan_communication(p));
+		arena_free(a);
+	}
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("timeline");
@@ -192,6 +315,8 @@ Suite *suite(void)
 	tcase_add_test(t, as_by_hand);
 	tcase_add_test(t, bounds_of_all_programs);
 	tcase_add_test(t, what_overlaps);
+	tcase_add_test(t, turns_that_are_left_out);
+	tcase_add_test(t, figures_of_turns);
 	suite_add_tcase(s, t);
 	return s;
 }
