@@ -39,8 +39,8 @@ built_folds build_find_folds(graph_builder *b, const bool *live)
 	return f;
 }
 
-/* Whether a tensor is there for folds: read by one that is to be computed again,
- * or computed so. */
+/* Whether a tensor is there for folds: read by one that is to be computed
+ * again, or computed so. */
 static bool *find_used(graph_builder *b, const built_folds *f)
 {
 	bool *used = ARENA_ARRAY(b->tmp, bool, b->tensors.n + 1);

@@ -154,8 +154,8 @@ bool tensor_type_ok(const tensor_type *t);
 char *tensor_type_text(arena *a, const tensor_type *t);
 
 /* The weights of a model, in bytes and in elements: those in states, also where
- * only folds read them; in a model without such states, the constants whose type
- * is not an integer. */
+ * only folds read them; in a model without such states, the constants whose
+ * type is not an integer. */
 int64_t graph_parameter_bytes(const graph *g);
 int64_t graph_parameter_nelem(const graph *g);
 /* Over all nodes; INT64_MAX where it does not fit. */
