@@ -3,6 +3,7 @@ EXTRA_DIST += \
 	%D%/alpa.py \
 	%D%/bench.py \
 	%D%/cpu.py \
+	%D%/generation.py \
 	%D%/gpu.py \
 	%D%/highs.py \
 	%D%/machines.py \
@@ -91,6 +92,12 @@ bench-cpu: tdlc$(EXEEXT) python/stamp
 	TDLC=./tdlc PYTHONPATH=python $(PYTHON) $(srcdir)/%D%/cpu.py \
 		$(CPU_FLAGS)
 .PHONY: bench-cpu
+
+# GENERATION_FLAGS='--rows 4 -k 2' and so on.
+bench-generation: tdlc$(EXEEXT) tdlrun$(EXEEXT)
+	TDLC=./tdlc TDLRUN=./tdlrun $(PYTHON) $(srcdir)/%D%/generation.py \
+		$(GENERATION_FLAGS)
+.PHONY: bench-generation
 
 # Compiled as tdlrun compiles kernels.  TILES_FLAGS=SECONDS
 bench-tiles:

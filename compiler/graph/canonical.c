@@ -118,8 +118,8 @@ static void colour_kernels(canon *c)
 
 /* ---- tensors ----------------------------------------------------------- */
 
-/* A weight that the model has the elements of, and no run changes, is as good as
- * a constant. */
+/* A weight that the model has the elements of, and no run changes, is as good
+ * as a constant. */
 static tensor_kind kind_of(const tensor *t)
 {
 	const constant *c = &t->constant;

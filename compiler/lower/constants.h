@@ -7,9 +7,9 @@
 #include "plan/plan.h"
 
 /* Fills in p->tensors[].constant, and p's folds, from g: a file is referred to,
- * with its checksum if asked for; bytes in memory are copied, or stored as one element
- * if all are equal; random values are given by their distribution.  False when
- * errors were added. */
+ * with its checksum if asked for; bytes in memory are copied, or stored as one
+ * element if all are equal; random values are given by their distribution.
+ * False when errors were added. */
 bool lower_constants(arena *a, const graph *g, plan *p, bool checksums,
 		     diag_sink *s);
 

@@ -24,12 +24,18 @@ typedef struct generation {
 	int logits;	      /* an output */
 	int64_t rows, width, words; /* of an input: rows, and tokens of each;
 				       the numbers of their scores */
-	int64_t prompt, all; /* tokens of each row: given, in the end */
-	int64_t *ids;	     /* rows * all */
-	int64_t at;	     /* tokens of each row that were fed */
-	int64_t steps;
+	/* Tokens of a row: the fewest and the most that are given, and the most
+	 * in the end. */
+	int64_t least, prompt, all;
+	int64_t *ids;	  /* rows * all; NO_TOKEN where there is none */
+	int64_t *lengths; /* by row: the tokens that are given */
+	int64_t *ends;	  /* those that it is to have, or has when it stopped */
+	int64_t at;	  /* tokens of each row that were fed */
+	int64_t steps, made; /* made: tokens but for the first of each row */
 	double prompt_seconds, seconds; /* of feeding, of the others */
 } generation;
+
+enum { NO_TOKEN = -1 };
 
 /* ---- inputs and outputs ------------------------------------------------ */
 
@@ -117,12 +123,27 @@ static bool find_logits(generation *g)
 	return true;
 }
 
-static void find_position(generation *g)
+/* The position is the running one, which nobody else gives. */
+static bool find_position(generation *g)
 {
+	session *s = g->s;
 	g->position = -1;
 	for (int i = 0; g->p->length > 0 && i < g->p->ninputs; i++)
 		if (g->p->inputs[i] == g->p->position)
 			g->position = i;
+	if (g->position < 0 || !s->o->inputs)
+		return true;
+	arena *work = arena_new();
+	const char *name = g->p->tensors[g->p->position].name;
+	npz *z = npz_open(work, s->o->inputs, &s->f);
+	bool good = z && (!npz_has(z, name) ||
+			  fail_with(&s->f, CLI_INPUT, "%s: '%s' is what "
+				    "--generate counts, and cannot be fed",
+				    s->o->inputs, name));
+	if (z)
+		npz_close(z);
+	arena_free(work);
+	return good;
 }
 
 /* ---- the prompt -------------------------------------------------------- */
@@ -145,11 +166,46 @@ static bool check_lengths(const generation *g, const char *path)
 	return true;
 }
 
+/* The tokens of a row of the prompt, in front of which there are no numbers
+ * below 0; -1 where there is none, or one behind such a number. */
+static int64_t count_tokens(const array *x, int64_t row)
+{
+	int64_t n = 0, all = x->dims[1];
+	while (n < all && elem_get_i64(x->type, x->data, row * all + n) >= 0)
+		n++;
+	for (int64_t i = n; i < all; i++)
+		if (elem_get_i64(x->type, x->data, row * all + i) >= 0)
+			return -1;
+	return n > 0 ? n : -1;
+}
+
+static bool find_lengths(generation *g, const array *x, const char *path)
+{
+	arena *a = g->s->a;
+	g->lengths = ARENA_ARRAY(a, int64_t, g->rows);
+	g->ends = ARENA_ARRAY(a, int64_t, g->rows);
+	g->least = x->dims[1];
+	for (int64_t r = 0; r < g->rows; r++) {
+		int64_t n = g->lengths[r] = count_tokens(x, r);
+		if (n < 0)
+			return fail_with(&g->s->f, CLI_INPUT, "%s: row %" PRId64
+					 " of '%s' is not tokens, and then "
+					 "numbers below 0 where it is shorter "
+					 "than others", path, r, x->name);
+		if (n < g->least)
+			g->least = n;
+		if (n > g->prompt)
+			g->prompt = n;
+	}
+	return true;
+}
+
 /* Puts the tokens of the prompt in front of each row. */
 static bool take_prompt(generation *g, const array *x, const char *path)
 {
 	int64_t more = g->s->o->generate, n;
-	g->prompt = x->dims[1];
+	if (!find_lengths(g, x, path))
+		return false;
 	if (!ck_add(g->prompt, more, &g->all) ||
 	    !ck_mul(g->all, g->rows, &n) || n > INT64_MAX / 8)
 		return fail_with(&g->s->f, CLI_INPUT, "%s: too many tokens",
@@ -160,10 +216,15 @@ static bool take_prompt(generation *g, const array *x, const char *path)
 	if (!g->ids)
 		return fail_with(&g->s->f, CLI_MACHINE,
 				 "no memory for %" PRId64 " tokens", n);
-	for (int64_t r = 0; r < g->rows; r++)
-		for (int64_t i = 0; i < g->prompt; i++)
-			g->ids[r * g->all + i] = elem_get_i64(
-				x->type, x->data, r * g->prompt + i);
+	for (int64_t r = 0; r < g->rows; r++) {
+		g->ends[r] = g->lengths[r] + more;
+		for (int64_t i = 0; i < g->all; i++)
+			g->ids[r * g->all + i] =
+				i < g->lengths[r]
+					? elem_get_i64(x->type, x->data,
+						       r * x->dims[1] + i)
+					: NO_TOKEN;
+	}
 	return true;
 }
 
@@ -220,6 +281,13 @@ static int64_t best_word(const generation *g, int64_t row, int64_t i)
 	return best;
 }
 
+/* Token i of a row; its first one where it has ended before. */
+static int64_t token_of(const generation *g, int64_t row, int64_t i)
+{
+	const int64_t *ids = &g->ids[row * g->all];
+	return ids[i] == NO_TOKEN ? ids[0] : ids[i];
+}
+
 /* Feeds the next tokens of each row, as many as a step takes of those that
  * there are up to `end'.  The places of others get the last of them. */
 static bool step(generation *g, int64_t end, int64_t *fed)
@@ -229,8 +297,8 @@ static bool step(generation *g, int64_t end, int64_t *fed)
 	for (int64_t r = 0; r < g->rows; r++)
 		for (int64_t i = 0; i < g->width; i++)
 			elem_set_i64(x->type, x->data, r * g->width + i,
-				     g->ids[r * g->all + g->at +
-					    (i < n ? i : n - 1)]);
+				     token_of(g, r, g->at +
+					      (i < n ? i : n - 1)));
 	if (g->position >= 0) {
 		const array *p = &g->feed->inputs[g->position];
 		elem_set_i64(p->type, p->data, 0, g->at);
@@ -243,10 +311,13 @@ static bool step(generation *g, int64_t end, int64_t *fed)
 	return true;
 }
 
-/* Appends the likeliest word to each row. */
+/* Appends the likeliest word to each row that has no token there and has not
+ * ended.  Each row is as if it were alone: no token sees another row's. */
 static bool append(generation *g, int64_t fed)
 {
 	for (int64_t r = 0; r < g->rows; r++) {
+		if (g->at < g->lengths[r] || g->at >= g->ends[r])
+			continue;
 		int64_t word = best_word(g, r, fed - 1);
 		if (word < 0)
 			return fail_with(&g->s->f, CLI_MACHINE,
@@ -254,18 +325,41 @@ static bool append(generation *g, int64_t fed)
 					 "token %" PRId64 " are no numbers", r,
 					 g->at - 1);
 		g->ids[r * g->all + g->at] = word;
+		g->made += g->at > g->lengths[r];
+		if (word == g->s->o->stop)
+			g->ends[r] = g->at + 1;
 	}
 	return true;
+}
+
+/* The end of the row that ends last. */
+static int64_t last_end(const generation *g)
+{
+	int64_t most = 0;
+	for (int64_t r = 0; r < g->rows; r++)
+		if (g->ends[r] > most)
+			most = g->ends[r];
+	return most;
+}
+
+/* Leaves out the places behind the end of all rows. */
+static void trim(generation *g)
+{
+	int64_t end = last_end(g);
+	for (int64_t r = 0; r < g->rows; r++)
+		memmove(&g->ids[r * end], &g->ids[r * g->all],
+			(size_t)end * sizeof(*g->ids));
+	g->all = end;
 }
 
 static bool feed_prompt(generation *g)
 {
 	double begun = clock_seconds();
 	int64_t fed = 0;
-	while (g->at < g->prompt) {
+	while (g->at < g->least) {
 		session_progress(g->s, "prompt: token %" PRId64 " of %" PRId64,
-				 g->at + 1, g->prompt);
-		if (!step(g, g->prompt, &fed))
+				 g->at + 1, g->least);
+		if (!step(g, g->least, &fed))
 			return false;
 	}
 	g->prompt_seconds = clock_seconds() - begun;
@@ -276,33 +370,59 @@ static bool generate(generation *g)
 {
 	double begun = clock_seconds();
 	int64_t fed = 0;
-	while (g->at + 1 < g->all) {
+	while (g->at + 1 < last_end(g)) {
 		session_progress(g->s, "token %" PRId64 " of %" PRId64,
-				 g->at + 2 - g->prompt, g->all - g->prompt);
+				 g->at + 2 - g->least, last_end(g) - g->least);
 		if (!step(g, g->at + 1, &fed) || !append(g, fed))
 			return false;
 	}
 	g->seconds = clock_seconds() - begun;
+	trim(g);
 	return true;
 }
 
 /* ---- the result -------------------------------------------------------- */
 
 /* Tokens of all rows in a second; 0 where none were. */
-static double rate(const generation *g, int64_t n, double seconds)
+static double rate(int64_t n, double seconds)
 {
-	return n > 0 && seconds > 0 ? (double)(n * g->rows) / seconds : 0;
+	return n > 0 && seconds > 0 ? (double)n / seconds : 0;
 }
 
+/* Of those that all rows have. */
 static double prompt_rate(const generation *g)
 {
-	return rate(g, g->prompt, g->prompt_seconds);
+	return rate(g->least * g->rows, g->prompt_seconds);
 }
 
 /* The first word is the prompt's. */
 static double words_rate(const generation *g)
 {
-	return rate(g, g->all - g->prompt - 1, g->seconds);
+	return rate(g->made, g->seconds);
+}
+
+static int64_t generated(const generation *g, int64_t row)
+{
+	return g->ends[row] - g->lengths[row];
+}
+
+/* The most that a row has got. */
+static int64_t most_generated(const generation *g)
+{
+	int64_t most = 0;
+	for (int64_t r = 0; r < g->rows; r++)
+		if (generated(g, r) > most)
+			most = generated(g, r);
+	return most;
+}
+
+static int64_t least_generated(const generation *g)
+{
+	int64_t least = INT64_MAX;
+	for (int64_t r = 0; r < g->rows; r++)
+		if (generated(g, r) < least)
+			least = generated(g, r);
+	return least;
 }
 
 static json_t *ids_json(const generation *g)
@@ -310,7 +430,7 @@ static json_t *ids_json(const generation *g)
 	json_t *rows = json_array();
 	for (int64_t r = 0; r < g->rows; r++) {
 		json_t *row = json_array();
-		for (int64_t i = 0; i < g->all; i++)
+		for (int64_t i = 0; i < g->ends[r]; i++)
 			json_array_append_new(
 				row, json_integer((json_int_t)
 						  g->ids[r * g->all + i]));
@@ -326,11 +446,16 @@ static void report_json(const generation *g, const figures *x)
 	json_object_set_new(j, "prompt_tokens",
 			    json_integer((json_int_t)g->prompt));
 	json_object_set_new(j, "generated_tokens",
-			    json_integer((json_int_t)(g->all - g->prompt)));
+			    json_integer((json_int_t)most_generated(g)));
 	json_object_set_new(j, "prompt_tokens_per_second",
 			    json_number(prompt_rate(g)));
 	json_object_set_new(j, "tokens_per_second",
 			    json_number(words_rate(g)));
+	json_t *lengths = json_array();
+	for (int64_t r = 0; r < g->rows; r++)
+		json_array_append_new(lengths, json_integer((json_int_t)
+							    g->lengths[r]));
+	json_object_set_new(j, "prompt_lengths", lengths);
 	json_object_set_new(j, "tokens", ids_json(g));
 	print_json(j);
 }
@@ -339,28 +464,39 @@ static void print_row(const generation *g, int64_t r)
 {
 	enum { COLUMN = 17, WIDEST = 21 }; /* a number and a blank */
 	arena *work = arena_new();
-	size_t n = (size_t)(g->all - g->prompt);
+	size_t n = (size_t)generated(g, r);
 	char *text = arena_alloc(work, n * WIDEST + 1), *to = text;
-	for (int64_t i = g->prompt; i < g->all; i++)
-		to += sprintf(to, "%s%" PRId64, i > g->prompt ? " " : "",
+	for (int64_t i = g->lengths[r]; i < g->ends[r]; i++)
+		to += sprintf(to, "%s%" PRId64, i > g->lengths[r] ? " " : "",
 			      g->ids[r * g->all + i]);
 	printf("  row %-10" PRId64 " ", r);
 	text_wrap(stdout, text, COLUMN, COLUMN);
 	arena_free(work);
 }
 
+/* "3", "2 to 3" */
+static const char *range_text(arena *a, int64_t least, int64_t most)
+{
+	return least < most ? arena_printf(a, "%" PRId64 " to %" PRId64, least,
+					   most)
+			    : arena_printf(a, "%" PRId64, most);
+}
+
 static void report_text(const generation *g, const figures *x)
 {
+	int64_t most = most_generated(g);
 	printf("%s: %d worker%s, %" PRId64 " step%s of %s\n", g->p->model,
 	       x->devices, x->devices == 1 ? "" : "s", x->steps,
 	       x->steps == 1 ? "" : "s",
 	       units_seconds(x->seconds_per_step).text);
-	printf("  %-14s %" PRId64 " token%s in each of %" PRId64 " row%s, %s "
-	       "tokens per second\n", "prompt", g->prompt,
+	printf("  %-14s %s token%s in each of %" PRId64 " row%s, %s "
+	       "tokens per second\n", "prompt",
+	       range_text(g->s->a, g->least, g->prompt),
 	       g->prompt == 1 ? "" : "s", g->rows, g->rows == 1 ? "" : "s",
 	       units_scaled(prompt_rate(g), "").text);
-	printf("  %-14s %" PRId64 " token%s in each row", "generated",
-	       g->all - g->prompt, g->all - g->prompt == 1 ? "" : "s");
+	printf("  %-14s %s token%s in each row", "generated",
+	       range_text(g->s->a, least_generated(g), most),
+	       most == 1 ? "" : "s");
 	if (words_rate(g) > 0)
 		printf(", %s tokens per second",
 		       units_scaled(words_rate(g), "").text);
@@ -370,7 +506,7 @@ static void report_text(const generation *g, const figures *x)
 		print_row(g, r);
 }
 
-/* The tokens, of the prompt and behind it. */
+/* The tokens, of the prompt and behind it, and NO_TOKEN behind a row's end. */
 static bool write_tokens(const generation *g)
 {
 	array x = { .name = "tokens", .type = DT_I64, .ndim = 2,
@@ -392,8 +528,7 @@ static bool prepare(generation *g)
 	g->feed = feed_new(s->a, g->p, false, &s->f);
 	if (!g->feed || (o->inputs && !feed_read(g->feed, o->inputs, &s->f)))
 		return false;
-	find_position(g);
-	if (!find_tokens(g) || !find_logits(g) || !read_prompt(g))
+	if (!find_position(g) || !find_tokens(g) || !find_logits(g) || !read_prompt(g))
 		return false;
 	g->feed->fed[g->tokens] = true;
 	if (!feed_is_complete(g->feed, o->inputs ? o->inputs : o->plan, &s->f))

@@ -64,6 +64,7 @@ static bool check_options(const options *o, cli_status *status)
 		{ "prompt", "--generate", o->prompt, generate },
 		{ "token-input", "--generate", o->token_input, generate },
 		{ "logits", "--generate", o->logits, generate },
+		{ "stop", "--generate", o->stop >= 0, generate },
 		{ "generate", "--prompt", generate, o->prompt },
 		{ "generate", "a run without --data", generate, !data },
 		{ "steps", "a run without --generate", o->steps >= 0,
@@ -305,9 +306,11 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		{ CLI_INT, 0, "generate", "N",
 		  "continue each row of a prompt by N tokens, the likeliest "
 		  "each time", &o->generate, 1, 1e9 },
+		{ CLI_INT, 0, "stop", "ID",
+		  "let a row end behind this token", &o->stop, 0, 1e15 },
 		{ CLI_TEXT, 0, "prompt", "FILE.npz",
 		  "the prompt, [rows, tokens], by the name of the input that "
-		  "takes tokens", &o->prompt },
+		  "takes tokens; -1 behind rows that are shorter", &o->prompt },
 		{ CLI_TEXT, 0, "token-input", "NAME",
 		  "that input; if not given, the only one of integers that "
 		  "nothing else feeds", &o->token_input },
@@ -338,6 +341,7 @@ static cli_status begin(arena *a, int argc, char **argv)
 	options o = { .installed = PKGDATADIR "/calibration",
 		      .steps = -1, .epochs = -1, .seed = -1, .schedule = -1,
 		      .generate = -1,
+		      .stop = -1,
 		      .processes = { .rank = -1, .ranks = -1 },
 		      .learning_rate = -1, .warmup = -1, .every = -1,
 		      .keep = -1, .kernels = KERNELS_ANY };

@@ -28,6 +28,7 @@ typedef struct options {
 	bool resume;
 	const char *log;
 	int64_t generate; /* -1: not given */
+	int64_t stop;	  /* the word behind which a row ends; -1: none */
 	const char *prompt, *token_input, *logits;
 	bool calibrate, quick;
 	const char *output;

@@ -1,9 +1,11 @@
 # Tests: compiler/graph compiler/onnx runtime/run
 """Greedy generation with caches: the tokens are ONNX Runtime's, which is fed
-caches that grow, on 1, 2 and 4 workers, and no cache is moved.
+caches that grow, row by row, on 1, 2 and 4 workers, and no cache is moved.  Rows
+of a prompt have different lengths, and may end at a token before others do.
 """
 import json
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -77,24 +79,60 @@ def stays(path):
         all(places[x] == places[y] for x, y in states.items())
 
 
+def judge_rows(path, rows, count, mask, four, stop):
+    """The same of rows by themselves, each up to a token that ends it."""
+    texts, margins = [], []
+    for row in rows:
+        ids, margin = judge(path, np.array([row]), count, mask, four)
+        text = ids[0].tolist()
+        ends = [i for i in range(len(row), len(text)) if text[i] == stop]
+        texts.append(text[:ends[0] + 1] if ends else text)
+        margins.append(margin)
+    return texts, min(margins)
+
+
+def padded(rows):
+    """Rows as an array, with -1 behind the shorter ones."""
+    x = np.full([len(rows), max(map(len, rows))], -1)
+    for to, row in zip(x, rows):
+        to[:len(row)] = row
+    return x
+
+
+def refuses_position(path, folder, options):
+    """The running position is not to be fed."""
+    np.savez(os.path.join(folder, "position.npz"), position=np.array(1))
+    done = subprocess.run([TDLRUN, path, *options, "--inputs", os.path.join(
+        folder, "position.npz")], capture_output=True, text=True)
+    assert done.returncode == 1 and "'position'" in done.stderr, done.stderr
+
+
 def check(folder, case):
     seed, (k, width, mask, four, planner, turned) = case
     rng = np.random.default_rng(seed)
     rows, length = int(rng.integers(2, 5)), int(rng.integers(1, 12))
     model = os.path.join(folder, "decoder.onnx")
     decoders.gpt(model, seed=seed, mask=mask, four=four, turned=turned)
-    prompt = rng.integers(0, 61, [rows, length])
-    np.savez(os.path.join(folder, "prompt.npz"), input_ids=prompt)
-    count = LENGTH + 1 - length
-    want, margin = judge(model, prompt, count, mask, four)
+    lengths = [length] * rows if seed % 3 == 0 else \
+        rng.integers(1, length + 1, rows)
+    prompt = [rng.integers(0, 61, n).tolist() for n in lengths]
+    np.savez(os.path.join(folder, "prompt.npz"), input_ids=padded(prompt))
+    count = LENGTH + 1 - max(lengths)
+    free, _ = judge_rows(model, prompt, count, mask, four, None)
+    stop = int(rng.choice(free[0][lengths[0]:])) if seed % 2 else None
+    want, margin = judge_rows(model, prompt, count, mask, four, stop)
     path = plan(model, folder, k, rows, width, planner)
-    got = call(TDLRUN, path, "--generate", str(count), "--prompt",
-               os.path.join(folder, "prompt.npz"), "--outputs",
+    options = ["--generate", str(count), "--prompt",
+               os.path.join(folder, "prompt.npz"),
+               *(["--stop", str(stop)] if stop is not None else [])]
+    got = call(TDLRUN, path, *options, "--outputs",
                os.path.join(folder, "text.npz"))
     assert margin > 1e-4, f"{case}: scores too near to each other: {margin}"
-    assert np.array_equal(got["tokens"], want), f"{case}: {got['tokens']} {want}"
+    assert got["tokens"] == want, f"{case}: {got['tokens']} {want}"
+    assert got["prompt_lengths"] == [len(r) for r in prompt], case
     text = np.load(os.path.join(folder, "text.npz"))["tokens"]
-    assert np.array_equal(text, want), case
+    assert np.array_equal(text, padded(want)), case
+    refuses_position(path, folder, options)
     assert got["communication_bytes"] == got["predicted_communication_bytes"]
     assert got["arena_bytes"] == got["predicted_arena_bytes"], case
     assert stays(path) or turned, f"{case}: caches are moved"

@@ -38,6 +38,7 @@ decoder -k 2 --train --carry next_keys=keys
 for pair in next_keys '=keys' 'next_keys=' 'next_*=keys' '*_*=*_*'; do
 	decoder -k 2 --carry "$pair"
 done
+plan --model memory -k 2 --carry next_h=h --micro-batches 2 --batch-dim tokens=0
 # Plans whose position is none.
 decoder -k 2 --carry next_keys=keys $all
 sed 's/"growth":{"position":[0-9]*/"growth":{"position":1/' "$tmp/p.plan" >"$tmp/q.plan"
