@@ -72,15 +72,33 @@ static cost_factor *find_pair(eliminator *s, int x, int y)
 	return NULL;
 }
 
-/* Adds a table over x and y, to the pair's factor if there is one. */
-static void add_pair(eliminator *s, int x, int y, const int64_t *cost,
-		     int64_t *own)
+/* The sum of a pair's factor and of a table over x and y, both as they are from
+ * now on. */
+static const int64_t *stored_sum(eliminator *s, const cost_factor *f, int x,
+				 int y, const int64_t *cost)
 {
-	cost_factor *f = find_pair(s, x, y);
-	if (!f) {
-		new_factor(s, 2, (int[]){ x, y }, cost, own);
-		return;
-	}
+	int64_t sx = stride_of(s, f, x), sy = stride_of(s, f, y);
+	int nx = s->nvalues[x], ny = s->nvalues[y];
+	const table_recipe of = { .x = f->cost, .x_turned = f->vars[0] != x,
+				  .y = cost, .n = { nx, ny, 0 } };
+	uint64_t hash;
+	const int64_t *known = table_store_find(&s->made, &of, &hash);
+	if (known)
+		return known;
+	int64_t *sum = ARENA_COPY(s->tmp, f->cost, factor_cells(s, f));
+	for (int i = 0; i < nx; i++)
+		for (int j = 0; j < ny; j++) {
+			int64_t *c = &sum[i * sx + j * sy];
+			*c = cost_add(*c, *cost++);
+		}
+	table_store_add(s->tmp, &s->made, &of, hash, sum);
+	return sum;
+}
+
+/* Adds a table over x and y to a pair's factor. */
+static void add_to_pair(eliminator *s, cost_factor *f, int x, int y,
+			const int64_t *cost)
+{
 	if (!f->own) {
 		f->own = ARENA_COPY(s->tmp, f->cost, factor_cells(s, f));
 		f->cost = f->own;
@@ -91,6 +109,20 @@ static void add_pair(eliminator *s, int x, int y, const int64_t *cost,
 			int64_t *c = &f->own[i * sx + j * sy];
 			*c = cost_add(*c, *cost++);
 		}
+}
+
+/* Adds a table over x and y, to the pair's factor if there is one; own: NULL if
+ * nobody may write to it. */
+static void add_pair(eliminator *s, int x, int y, const int64_t *cost,
+		     int64_t *own)
+{
+	cost_factor *f = find_pair(s, x, y);
+	if (!f)
+		new_factor(s, 2, (int[]){ x, y }, cost, own);
+	else if (!f->own && !own)
+		f->cost = stored_sum(s, f, x, y, cost);
+	else
+		add_to_pair(s, f, x, y, cost);
 }
 
 /* Adds a table.  If one variable has one value, the table's only row, or
@@ -346,6 +378,14 @@ static bool arrange(const eliminator *s, int x, int_vec *scope)
 	return best < 0;
 }
 
+static int64_t scope_cells(const eliminator *s, const int_vec *scope)
+{
+	int64_t n = 1;
+	for (int i = 0; i < scope->n; i++)
+		n *= s->nvalues[scope->at[i]];
+	return n;
+}
+
 static void add_result(eliminator *s, const int_vec *scope, int64_t *cost,
 		       int64_t ncells)
 {
@@ -385,11 +425,17 @@ static void eliminate_leaf(eliminator *s, int x, int y, cost_factor *f)
 	kill_factor(s, f);
 }
 
-/* A variable with several neighbours: makes a table over these. */
-static void eliminate_between(eliminator *s, int x, int_vec *scope,
-			      const cost_factors *factors)
+static void kill_factors(eliminator *s, const cost_factors *factors)
 {
-	bool both = arrange(s, x, scope);
+	for (int i = 0; i < factors->n; i++)
+		kill_factor(s, factors->at[i]);
+}
+
+/* The table over an arranged scope that takes the place of x and its factors;
+ * both: some of these have both variables at the scope's end. */
+static int64_t *min_sum_of(eliminator *s, int x, const int_vec *scope,
+			   const cost_factors *factors, bool both)
+{
 	min_sum m = { .s = s, .var = x, .scope = scope, .nviews = factors->n,
 		      .nx = s->nvalues[x],
 		      .nrows = s->nvalues[scope->at[scope->n - 2]],
@@ -397,14 +443,49 @@ static void eliminate_between(eliminator *s, int x, int_vec *scope,
 	m.views = ARENA_ARRAY(s->tmp, view, m.nviews);
 	for (int i = 0; i < m.nviews; i++)
 		m.views[i] = view_of(s, factors->at[i], x, scope);
-	int64_t ncells = 1;
-	for (int i = 0; i < scope->n; i++)
-		ncells *= s->nvalues[scope->at[i]];
-	int64_t *to = ARENA_ARRAY(s->tmp, int64_t, ncells + MINPLUS_LANES);
+	int64_t *to = ARENA_ARRAY(s->tmp, int64_t,
+				  scope_cells(s, scope) + MINPLUS_LANES);
 	find_min_sum(&m, both, to);
-	for (int i = 0; i < m.nviews; i++)
-		kill_factor(s, factors->at[i]);
-	add_result(s, scope, to, ncells);
+	return to;
+}
+
+/* A variable with several neighbours: makes a table over these. */
+static void eliminate_between(eliminator *s, int x, int_vec *scope,
+			      const cost_factors *factors)
+{
+	bool both = arrange(s, x, scope);
+	int64_t *to = min_sum_of(s, x, scope, factors, both);
+	kill_factors(s, factors);
+	add_result(s, scope, to, scope_cells(s, scope));
+}
+
+/* A variable with two neighbours, a table with each: the same, of what was made
+ * before where it is of the same tables.  False where it is not worth it. */
+static bool eliminate_pair(eliminator *s, int x, int_vec *scope,
+			   const cost_factors *factors)
+{
+	cost_factor *f = factors->at[0], *g = factors->at[1];
+	if (factors->n != 2 || f->n != 2 || g->n != 2 || f->own || g->own)
+		return false;
+	arrange(s, x, scope);
+	int row = scope->at[0], column = scope->at[1];
+	if (cost_factor_other(f, x) != row) {
+		f = factors->at[1];
+		g = factors->at[0];
+	}
+	const table_recipe of = {
+		f->cost, g->cost, f->vars[0] != x, g->vars[0] != x,
+		{ s->nvalues[x], s->nvalues[row], s->nvalues[column] },
+		s->unary[x] };
+	uint64_t hash;
+	const int64_t *to = table_store_find(&s->made, &of, &hash);
+	if (!to) {
+		to = min_sum_of(s, x, scope, factors, false);
+		table_store_add(s->tmp, &s->made, &of, hash, to);
+	}
+	kill_factors(s, factors);
+	add_pair(s, row, column, to, NULL);
+	return true;
 }
 
 void eliminator_eliminate(eliminator *s, int x)
@@ -423,7 +504,7 @@ void eliminator_eliminate(eliminator *s, int x)
 	vec_push(s->tmp, &s->stack, g);
 	if (scope.n == 1)
 		eliminate_leaf(s, x, scope.at[0], g.factors.at[0]);
-	else
+	else if (scope.n > 2 || !eliminate_pair(s, x, &scope, &g.factors))
 		eliminate_between(s, x, &scope, &g.factors);
 }
 

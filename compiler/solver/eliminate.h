@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "compiler/solver/problem.h"
+#include "compiler/solver/table_store.h"
 
 /* A table over n variables, row-major in the order of vars. */
 typedef struct cost_factor {
@@ -41,6 +42,7 @@ typedef struct eliminator {
 			  of it */
 	int nleft;     /* after folding */
 	int *value;
+	table_store made; /* of factors of two variables */
 	int64_t *work; /* for sums, from one variable to the next */
 	int64_t nwork;
 } eliminator;

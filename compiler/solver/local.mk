@@ -14,6 +14,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/minplus.c %D%/minplus.h \
 	%D%/problem.c %D%/problem.h \
 	%D%/solve.c %D%/solve.h \
+	%D%/table_store.c %D%/table_store.h \
 	%D%/wcsp.c %D%/wcsp.h
 
 EXTRA_DIST += %D%/README.md

@@ -504,30 +504,51 @@ static bool goes_on(const messages *r, progress *before, bool glance)
 	return before->idle < (glance ? 1 : MAX_IDLE) && many_left(r);
 }
 
-reduction message_passing(arena *a, const problem *p, deadline end,
-			  bool glance)
+/* Passes as long as they are worth it.  Returns whether an assignment below the
+ * limit may be left. */
+static bool run_passes(messages *r, deadline end, bool glance, bool *hopeless)
 {
-	arena *tmp = arena_new();
-	messages r = messages_new(a, tmp, p);
-	bool open = r.bound < r.limit, hopeless = false;
+	bool open = r->bound < r->limit;
 	progress before = { INT64_MAX, INT64_MAX, 0 };
+	*hopeless = false;
 	for (int i = 0; open && i < MAX_PASSES; i++) {
-		r.chooses = i > 0;
-		open = pass(&r, i % 2 == 0);
-		if (open && glance && i == 1 && is_hopeless(&r)) {
-			hopeless = true;
+		r->chooses = i > 0;
+		open = pass(r, i % 2 == 0);
+		if (open && glance && i == 1 && is_hopeless(r)) {
+			*hopeless = true;
 			break;
 		}
-		if (open && !goes_on(&r, &before, glance)) {
-			if (glance || r.holds_back || !many_left(&r))
+		if (open && !goes_on(r, &before, glance)) {
+			if (glance || r->holds_back || !many_left(r))
 				break;
-			r.holds_back = true;
+			r->holds_back = true;
 			before.idle = 0;
 		}
 		if (i > 0 && deadline_is_over(end))
 			break;
 	}
+	return open;
+}
+
+reduction message_passing(arena *a, const problem *p, deadline end,
+			  bool glance)
+{
+	arena *tmp = arena_new();
+	messages r = messages_new(a, tmp, p);
+	bool hopeless, open = run_passes(&r, end, glance, &hopeless);
 	reduction s = result_of(&r, open, hopeless);
 	arena_free(tmp);
 	return s;
+}
+
+glance_outlook message_glance(const problem *p, deadline end)
+{
+	arena *tmp = arena_new();
+	messages r = messages_new(tmp, tmp, p);
+	bool hopeless, open = run_passes(&r, end, true, &hopeless);
+	bool found = r.best_cost < p->top;
+	arena_free(tmp);
+	return hopeless	     ? GLANCE_HOPELESS :
+	       open || found ? GLANCE_OPEN :
+			       GLANCE_NOTHING;
 }

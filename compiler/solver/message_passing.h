@@ -33,4 +33,13 @@ typedef struct reduction {
 reduction message_passing(arena *a, const problem *p, deadline end,
 			  bool glance);
 
+/* The outlook of a problem with a cost to beat, after a glance. */
+typedef enum glance_outlook {
+	GLANCE_OPEN,
+	GLANCE_HOPELESS, /* more passes will hardly remove a value */
+	GLANCE_NOTHING,	 /* no assignment costs less than the top */
+} glance_outlook;
+
+glance_outlook message_glance(const problem *p, deadline end);
+
 #endif

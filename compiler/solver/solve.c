@@ -459,12 +459,68 @@ static bool reduce_first(const problem *p)
 	return nleaves < p->vars.n / 5 * 2;
 }
 
-/* Along the flow of data a few passes often are enough, whatever the tables. */
+/* Eliminates variables of degree 0 and 1, until there are no more. */
+static void strip(eliminator *s)
+{
+	int_vec q = { 0 };
+	for (int v = 0; v < s->n; v++)
+		if (s->nlive[v] <= 1)
+			vec_push(s->tmp, &q, v);
+	for (int i = 0; i < q.n; i++) {
+		int v = q.at[i];
+		if (s->done[v])
+			continue;
+		eliminator_eliminate(s, v);
+		const cost_factors *had = &s->stack.at[s->stack.n - 1].factors;
+		for (int k = 0; k < had->n; k++) {
+			int u = cost_factor_other(had->at[k], v);
+			if (!s->done[u] && s->nlive[u] <= 1)
+				vec_push(s->tmp, &q, u);
+		}
+	}
+}
+
+/* A glance at p without its leaves, which is less to look at, and has a higher
+ * bound. */
+static glance_outlook outlook_of(const problem *p, const budget *b)
+{
+	arena *tmp = arena_new();
+	eliminator s = eliminator_new(tmp, tmp, p);
+	int *index = ARENA_ARRAY(tmp, int, s.n);
+	int_vec left = { 0 };
+	strip(&s);
+	for (int v = 0; v < s.n; v++) {
+		index[v] = left.n;
+		if (!s.done[v])
+			vec_push(tmp, &left, v);
+	}
+	s.nleft = left.n;
+	glance_outlook o = left.n == 0 ? GLANCE_OPEN :
+		message_glance(problem_of(&s, &left, index), b->deadline);
+	arena_free(tmp);
+	return o;
+}
+
+/* Along the flow of data a few passes often are enough, whatever the tables,
+ * above all where nothing is below the cost to beat. */
+static solution solve_along_flow(arena *a, const problem *p, budget *b)
+{
+	glance_outlook o = p->top < COST_MAX ? outlook_of(p, b) : GLANCE_OPEN;
+	if (o == GLANCE_NOTHING)
+		return solution_of(p, ARENA_ARRAY(a, int, p->vars.n), p->top);
+	if (o == GLANCE_OPEN)
+		return solve_reduced(a, p, b, GLANCED_AT);
+	b->reduced = GLANCED_AT;
+	return solve_tables(a, p, b);
+}
+
 solution solve(arena *a, const problem *p, const solve_limits *limits)
 {
 	budget b = { .left = *limits };
 	limit_work(&b);
-	if (p->along_flow || reduce_first(p))
+	if (p->along_flow)
+		return solve_along_flow(a, p, &b);
+	if (reduce_first(p))
 		return solve_reduced(a, p, &b, GLANCED_AT);
 	return solve_tables(a, p, &b);
 }

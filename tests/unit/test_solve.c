@@ -31,6 +31,49 @@ static int64_t random_cost(uint64_t *seed, const recipe *r)
 	return (int64_t)(next(seed) >> 2) % (r->max_cost + 1);
 }
 
+/* Adds tables of few kinds between x and y, either way round. */
+static void add_of_kinds(problem *p, uint64_t *seed, int x, int y,
+			 int64_t *const *kinds)
+{
+	for (int i = below(seed, 4) ? 0 : below(seed, 3); i >= 0; i--)
+		if (below(seed, 4))
+			problem_add_table(p, x, y, kinds[!below(seed, 4)]);
+		else
+			problem_add_table(p, y, x, kinds[!below(seed, 4)]);
+}
+
+/* Variables and tables as in layers, alike: from every third variable to the
+ * next one there are two ways. */
+static problem *layered_problem(arena *a, uint64_t *seed, const recipe *r)
+{
+	problem *p = problem_new(a);
+	int n = 1 + below(seed, r->max_vars);
+	int m = 1 + below(seed, r->max_values);
+	int64_t *own = ARENA_ARRAY(a, int64_t, m), *kinds[2];
+	p->along_flow = below(seed, 2);
+	for (int x = 0; x < m; x++)
+		own[x] = random_cost(seed, r);
+	for (int k = 0; k < 2; k++) {
+		kinds[k] = ARENA_ARRAY(a, int64_t, m * m);
+		for (int i = 0; i < m * m; i++)
+			kinds[k][i] = random_cost(seed, r);
+	}
+	for (int v = 0; v < n; v++) {
+		bool costs = below(seed, 3);
+		problem_add_var(p, m);
+		for (int x = 0; x < m && costs; x++)
+			problem_add_cost(p, v, x, own[x]);
+		if (v > 0)
+			add_of_kinds(p, seed, v % 3 ? v - v % 3 : v - 1, v,
+				     kinds);
+		if (v > 0 && v % 3 == 0)
+			add_of_kinds(p, seed, v - 2, v, kinds);
+		if (v > 1 && below(seed, 400) < r->density)
+			add_of_kinds(p, seed, below(seed, v - 1), v, kinds);
+	}
+	return p;
+}
+
 static problem *random_problem(arena *a, uint64_t *seed, const recipe *r)
 {
 	problem *p = problem_new(a);
@@ -88,6 +131,27 @@ START_TEST(elimination_is_exact)
 		solution again = solve(a, p, &limits);
 		for (int v = 0; v < p->vars.n; v++)
 			ck_assert_int_eq(s.value[v], again.value[v]);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* Tables that are made of equal ones are made once. */
+START_TEST(layers_are_exact)
+{
+	uint64_t seed = 400 + (uint64_t)_i;
+	solve_limits limits = solve_defaults();
+	for (int round = 0; round < 50; round++) {
+		arena *a = arena_new();
+		problem *p = layered_problem(a, &seed, &recipes[_i]);
+		int64_t best = brute_force(a, p);
+		solution s = solve(a, p, &limits);
+		check_solution(p, &s, best, "layers", _i, round);
+		ck_assert(s.optimal);
+		p->top = cost_clamp(best + below(&seed, 2));
+		s = solve(a, p, &limits);
+		ck_assert(s.lower_bound == p->top || s.cost == best);
+		ck_assert_int_eq(s.cost < p->top, best < p->top);
 		arena_free(a);
 	}
 }
@@ -366,6 +430,7 @@ Suite *suite(void)
 	Suite *s = suite_create("solve");
 	TCase *c = tcase_create("all");
 	tcase_add_loop_test(c, elimination_is_exact, 0, NRECIPES);
+	tcase_add_loop_test(c, layers_are_exact, 0, NRECIPES);
 	tcase_add_loop_test(c, branch_and_bound_is_exact, 0, NRECIPES);
 	tcase_add_loop_test(c, parts_of_parts_are_proven, 0, 4);
 	tcase_add_loop_test(c, reducing_keeps_an_optimum, 0, NRECIPES);
