@@ -162,8 +162,7 @@ static bool set_weights(trainer *t)
 /* ---- what was folded --------------------------------------------------- */
 
 
-/* A known tensor that depends on no trained weight is a constant for good; and
- * so is one that is only computed anew when weights get other values. */
+/* A known tensor that depends on no trained weight is a constant for good. */
 static void settle_known(trainer *t)
 {
 	graph_builder *b = t->b;
@@ -178,7 +177,7 @@ static void settle_known(trainer *t)
 		const built_node *n = &b->nodes.at[x->node];
 		fixed[i] = true;
 		for (int j = 0; j < n->kernel->ninputs; j++)
-			fixed[i] &= t->o->evaluate || fixed[n->inputs[j]];
+			fixed[i] &= fixed[n->inputs[j]];
 		if (fixed[i] && !x->t.output && x->next_of == NONE) {
 			graph_name(b, x->known, x->t.name);
 			x->t.name = NULL;
