@@ -17,15 +17,16 @@ typedef enum tp_kind { TP_RESULT, TP_DEPTH, TP_NOTHING, TP_SILENT } tp_kind;
 static const struct {
 	const char *name;
 	tp_kind kind;
+	bool packed; /* several weights one behind the other: each is divided */
 } styles[] = {
 	{ "colwise", TP_RESULT },
 	{ "colwise_rep", TP_RESULT },
 	{ "colwise_gather_output", TP_RESULT },
-	{ "packed_colwise", TP_RESULT },
+	{ "packed_colwise", TP_RESULT, true },
 	{ "rowwise", TP_DEPTH },
 	{ "rowwise_rep", TP_DEPTH },
 	{ "rowwise_split_input", TP_DEPTH },
-	{ "packed_rowwise", TP_DEPTH },
+	{ "packed_rowwise", TP_DEPTH, true },
 	{ "embedding_rowwise", TP_DEPTH },
 	{ "embedding_colwise", TP_RESULT },
 	{ "mla_kv_a_proj", TP_NOTHING },
@@ -170,28 +171,27 @@ static int dim_of(const reading *r, tensor_id t, tp_kind kind)
 	return d;
 }
 
-/* The kind of a weight, by the pattern that fits it best, of those that fit as
- * well the longest; marks the patterns that fit some. */
-static tp_kind kind_of(const reading *r, const char *name, bool *used)
+/* The style of a weight, by the pattern that fits it best, of those that fit as
+ * well the longest; -1 for none.  Marks the patterns that fit some. */
+static int best_style(const reading *r, const char *name, bool *used)
 {
 	const char *pattern;
 	json_t *style;
-	tp_kind kind = TP_NOTHING;
-	int i = 0, best = 0;
+	int i = 0, best = 0, found = -1;
 	size_t longest = 0;
 	json_object_foreach((json_t *)(uintptr_t)r->plan, pattern, style) {
-		tp_kind says = styles[style_of(style)].kind;
+		int says = style_of(style);
 		int fit = fits(r, pattern, name);
 		used[i++] |= fit > 0;
-		if (says == TP_SILENT || fit < best ||
+		if (styles[says].kind == TP_SILENT || fit < best ||
 		    (fit == best && strlen(pattern) < longest))
 			continue;
 		if (fit > 0)
-			kind = says;
+			found = says;
 		best = fit;
 		longest = fit > 0 ? strlen(pattern) : 0;
 	}
-	return kind;
+	return found;
 }
 
 static bool check_styles(const reading *r)
@@ -233,6 +233,23 @@ static bool check_used(const reading *r, const bool *used)
 	return true;
 }
 
+/* Says of a weight what its style asks for and it does not get. */
+static void doubt(const reading *r, const tensor *x, int style, int dim)
+{
+	if (styles[style].kind == TP_NOTHING)
+		return;
+	if (dim < 0 && x->type.ndim > 1)
+		diag_warning_in(r->sink, DIAG_BAD_PIN, r->path,
+				"'%s' cannot be cut as its style says and is "
+				"replicated", x->name);
+	if (dim >= 0 && styles[style].packed)
+		diag_warning_in(r->sink, DIAG_BAD_PIN, r->path,
+				"'%s' is cut into blocks, not, as '%s' says, "
+				"each of the weights in it: what is computed "
+				"of several of them moves", x->name,
+				styles[style].name);
+}
+
 static char *lines(const reading *r)
 {
 	bool *used = ARENA_ARRAY(r->a, bool, json_object_size(r->plan) + 1);
@@ -241,13 +258,11 @@ static char *lines(const reading *r)
 		const tensor *x = &r->g->tensors[t];
 		if (!x->parameter && x->kind != TENSOR_INPUT)
 			continue;
-		tp_kind kind = x->parameter ? kind_of(r, x->name, used)
-					    : TP_NOTHING;
+		int style = x->parameter ? best_style(r, x->name, used) : -1;
+		tp_kind kind = style < 0 ? TP_NOTHING : styles[style].kind;
 		int d = kind == TP_NOTHING ? -1 : dim_of(r, t, kind);
-		if (d < 0 && kind != TP_NOTHING && x->type.ndim > 1)
-			diag_warning_in(r->sink, DIAG_BAD_PIN, r->path,
-					"'%s' cannot be cut as its style says "
-					"and is replicated", x->name);
+		if (style >= 0)
+			doubt(r, x, style, d);
 		s = arena_printf(r->a, d < 0 ? "%s%s=replicated\n"
 					     : "%s%s=cut %d\n", s,
 				 pins_pattern(r->a, x->name), d);

@@ -13,6 +13,7 @@ score '{"up_proj.weight": "ColumnParallelLinear", "down_proj": "replicate"}' 4
 score '{"up_proj": "rowwise", "down_proj": "colwise"}' 64
 score '{"gate_proj": "colwise"}'
 score '{"gate_proj": "colwise", "up_proj": "rowwise", "up_proj.weight": "colwise", "*": "replicate", "down_proj": "moe_tp_experts"}'
+score '{"up_proj": "packed_colwise", "down_proj": "rowwise"}'
 score '{"up_proj": "diagonal"}'
 score '{"up_proj": 3}'
 score '["up_proj"]'
