@@ -528,7 +528,8 @@ static bool prepare(generation *g)
 	g->feed = feed_new(s->a, g->p, false, &s->f);
 	if (!g->feed || (o->inputs && !feed_read(g->feed, o->inputs, &s->f)))
 		return false;
-	if (!find_position(g) || !find_tokens(g) || !find_logits(g) || !read_prompt(g))
+	if (!find_position(g) || !find_tokens(g) || !find_logits(g) ||
+	    !read_prompt(g))
 		return false;
 	g->feed->fed[g->tokens] = true;
 	if (!feed_is_complete(g->feed, o->inputs ? o->inputs : o->plan, &s->f))
