@@ -150,6 +150,7 @@ EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/onnx \
 	%D%/programs.py \
 	%D%/python/networks.py \
+	%D%/python/package.py \
 	%D%/placement/reference.py \
 	%D%/python.sh \
 	%D%/train \

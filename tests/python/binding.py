@@ -5,26 +5,17 @@ exceptions with their places, and objects that are freed in any order.
 import gc
 import json
 import os
-import sys
 import tempfile
 import threading
 import warnings
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+import package
+
+package.needs("numpy", "tdl")
+import numpy as np  # noqa: E402
+
+import tdl  # noqa: E402
 from programs import MODELS, TDLC, call, expect, finish  # noqa: E402
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(TDLC)),
-                                "python"))
-if os.environ.get("SANITIZE") == "yes":
-    print("SKIP: a library with sanitizers is not loaded by Python")
-    sys.exit(77)
-try:
-    import numpy as np
-
-    import tdl
-except ImportError as e:
-    print(f"SKIP: {e} (tests/requirements-python.txt)")
-    sys.exit(77)
 
 MLP = os.path.join(MODELS, "mlp.tdl")
 SIZES = {"batch": 8, "inputs": 12, "width": 16, "depth": 2}

@@ -10,38 +10,26 @@ turns.
 """
 import argparse
 import itertools
-import logging
 import os
 import re
 import socket
 import subprocess
 import sys
 import tempfile
-import warnings
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from programs import ALL, TDLC, TDLRUN, expect, finish, run  # noqa: E402
-from programs import call, sample  # noqa: E402
+import package
 
-BUILD = os.path.dirname(os.path.abspath(TDLC))
-sys.path.insert(0, os.path.join(BUILD, "python"))
-if os.environ.get("SANITIZE") == "yes":
-    print("SKIP: a library with sanitizers is not loaded by Python")
-    sys.exit(77)
-logging.disable(logging.WARNING)
-warnings.filterwarnings("ignore")
-try:
-    import numpy as np
-    import torch
-    from torch import nn
-    from torch.nn import functional as F
+package.needs("numpy", "torch", "tdl.torch")
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
 
-    import networks
-    import tdl
-    import tdl.torch as tdl_torch
-except ImportError as e:
-    print(f"SKIP: {e} (tests/requirements-python.txt, requirements-torch.txt)")
-    sys.exit(77)
+import networks  # noqa: E402
+import tdl  # noqa: E402
+import tdl.torch as tdl_torch  # noqa: E402
+from programs import ALL, TDLC, TDLRUN, call, expect, finish  # noqa: E402
+from programs import run, sample  # noqa: E402
 
 STEPS = 20 if ALL else 3
 TOLERANCE = 2e-5  # of a loss, relative

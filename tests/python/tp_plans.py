@@ -5,32 +5,19 @@ a step of LLaMA moves two sums a layer.
 """
 import fnmatch
 import json
-import logging
 import os
-import sys
 import tempfile
-import warnings
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from programs import TDLC, expect, finish, sample  # noqa: E402
+import package
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(TDLC)),
-                                "python"))
-if os.environ.get("SANITIZE") == "yes":
-    print("SKIP: a library with sanitizers is not loaded by Python")
-    sys.exit(77)
-logging.disable(logging.WARNING)
-warnings.filterwarnings("ignore")
-try:
-    import torch
-    import transformers as t
-    from torch.distributed.tensor import Replicate, Shard
+package.needs("torch", "transformers", "tdl.torch")
+import torch  # noqa: E402
+import transformers as t  # noqa: E402
+from torch.distributed.tensor import Replicate, Shard  # noqa: E402
 
-    import tdl
-    import tdl.torch  # noqa: F401
-except ImportError as e:
-    print(f"SKIP: {e} (tests/requirements-python.txt, requirements-torch.txt)")
-    sys.exit(77)
+import tdl  # noqa: E402
+import tdl.torch  # noqa: E402, F401
+from programs import expect, finish, sample  # noqa: E402
 
 SIZES = dict(vocab_size=48, hidden_size=32, intermediate_size=64,
              num_hidden_layers=2, num_attention_heads=4,
