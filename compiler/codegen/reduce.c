@@ -227,6 +227,76 @@ static void combine(emitter *g, const char *x, const char *y)
 		SAY("%s = %s %s %s ? %s : %s;", x, y, by->c, x, y, x);
 }
 
+/* Whether e is an element of a tensor of the accumulators' type, at an index
+ * that needs no check and moves by one with the innermost loop. */
+static bool lies_along(const emitter *g, const kexpr *e)
+{
+	int inner = g->s.inner;
+	if (e->kind != KX_READ ||
+	    g->k->inputs[e->input].type != accumulator_of(g->k) ||
+	    g->s.nest.loops[inner].part != LOOP_WHOLE)
+		return false;
+	for (int d = 0; d < kx_ndim(e); d++) {
+		linear x = linear_of(&g->s.nest, e->args[d]);
+		if (!x.affine || needs_check(&g->p, e, d) ||
+		    x.coef[inner] != (d == kx_ndim(e) - 1))
+			return false;
+	}
+	return true;
+}
+
+/* Whether the terms are such elements, or products of two of them. */
+static bool has_plain_terms(const emitter *g)
+{
+	const kexpr *e = g->k->body;
+	dtype t = accumulator_of(g->k);
+	if (g->k->reducer != RED_SUM || (t != DT_F32 && t != DT_F64))
+		return false;
+	if (e->kind == KX_FN && e->fn == FN_MUL)
+		return lies_along(g, e->args[0]) && lies_along(g, e->args[1]);
+	return lies_along(g, e);
+}
+
+/* All stretches that are whole, where terms are plain. */
+static void reduce_plain_terms(emitter *g, bool blocks)
+{
+	const kexpr *e = g->k->body;
+	const char *j = loop_name(g, g->s.inner), *y = "NULL";
+	const char *from = stretch(g, g->s.inner, 0);
+	OPEN("for (int64_t left = (%s_hi - %s) / TDL_LANES; left > 0;)", j,
+	     from);
+	SAY("const int64_t %s = %s, run = %s;", j, from,
+	    blocks ? "tdl_min(left, TDL_TERMS - terms)" : "left");
+	if (e->kind == KX_FN) {
+		y = arena_printf(g->p.a, "&%s", print_expr(&g->p, e->args[1]));
+		e = e->args[0];
+	}
+	SAY("tdl_add_terms_%s(run, &%s, %s, lane);",
+	    type_suffix(accumulator_of(g->k)), print_expr(&g->p, e), y);
+	SAY("%s += run * TDL_LANES;", from);
+	SAY("left -= run;");
+	if (blocks) {
+		OPEN("if ((terms += run) == TDL_TERMS)");
+		SAY("terms = 0;");
+		flush(g, "lane", "TDL_LANES");
+		CLOSE();
+	}
+	CLOSE();
+}
+
+/* All stretches that are whole. */
+static void reduce_stretches(emitter *g, bool blocks, const char *lane)
+{
+	const char *j = loop_name(g, g->s.inner);
+	const char *from = stretch(g, g->s.inner, 0);
+	const char *to = arena_printf(g->p.a, "%s + TDL_LANES", from);
+	OPEN("for (; %s <= %s_hi; %s += TDL_LANES)", to, j, from);
+	emit_run(g, g->s.inner, from, to, g->k->body, emit_term, lane);
+	if (blocks)
+		count_terms(g, "lane", "TDL_LANES");
+	CLOSE();
+}
+
 /* The loops that reduce, the last of them in stretches of as many terms as
  * there are lanes. */
 static void reduce_lanes(emitter *g, bool blocks)
@@ -234,16 +304,14 @@ static void reduce_lanes(emitter *g, bool blocks)
 	const char *j = loop_name(g, g->s.inner);
 	const char *lane = arena_printf(g->p.a, "lane[%s - %s_0]", j, j);
 	const char *from = stretch(g, g->s.inner, 0);
-	const char *to = arena_printf(g->p.a, "%s + TDL_LANES", from);
 	bool some = open_some(g);
 	int n = open_loops(g, set_without(loops_that(g, true), g->s.inner));
 	emit_inner_bounds(g);
 	SAY("int64_t %s = %s_lo;", from, j);
-	OPEN("for (; %s <= %s_hi; %s += TDL_LANES)", to, j, from);
-	emit_run(g, g->s.inner, from, to, g->k->body, emit_term, lane);
-	if (blocks)
-		count_terms(g, "lane", "TDL_LANES");
-	CLOSE();
+	if (has_plain_terms(g))
+		reduce_plain_terms(g, blocks);
+	else
+		reduce_stretches(g, blocks, lane);
 	emit_run(g, g->s.inner, from, arena_printf(g->p.a, "%s_hi", j),
 		 g->k->body, emit_term, lane);
 	if (blocks)

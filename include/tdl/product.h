@@ -112,6 +112,22 @@ TDL_TYPED(fma_lanes)(TDL_T a, TDL_TYPED(vector) b, TDL_TYPED(vector) c)
 #endif
 }
 
+/* The same of three vectors. */
+static inline __attribute__((always_inline)) TDL_TYPED(vector)
+TDL_TYPED(fma_vectors)(TDL_TYPED(vector) a, TDL_TYPED(vector) b,
+		       TDL_TYPED(vector) c)
+{
+#ifdef __clang__
+#pragma clang fp contract(fast)
+	return a * b + c;
+#else
+	TDL_TYPED(vector) r;
+	for (size_t l = 0; l < TDL_VECTOR / sizeof(TDL_T); l++)
+		r[l] = TDL_FMA(a[l], b[l], c[l]);
+	return r;
+#endif
+}
+
 /* A panel of a factor, as wide as a tile: element (d, i) is at[d * step + i].
  */
 typedef struct TDL_TYPED(panel) {
@@ -421,6 +437,36 @@ static inline void TDL_TYPED(product)(const tdl_product *p)
 				 .nrows = tdl_min(rows, p->rows - i),
 				 .col = j,
 				 .ncols = tdl_min(cols, p->cols - j) });
+}
+
+/* ---- long sums ---------------------------------------------------------- */
+
+/* Adds to each of TDL_LANES accumulators n terms, of x and y, or of x alone if
+ * y is NULL, that lie beside each other in memory: term i belongs to accumulator
+ * i mod TDL_LANES.  They are in registers meanwhile. */
+static inline void TDL_TYPED(add_terms)(int64_t n, const TDL_T *x,
+					const TDL_T *y, TDL_T *lane)
+{
+	enum {
+		WIDTH = TDL_VECTOR / sizeof(TDL_T),
+		VECTORS = TDL_LANES / WIDTH,
+	};
+	TDL_TYPED(vector) sum[VECTORS];
+	TDL_TYPED(lanes) *to = (void *)lane;
+	TDL_UNROLL
+	for (int v = 0; v < VECTORS; v++)
+		sum[v] = to[v];
+	for (int64_t i = 0; i < n; i++) {
+		const TDL_TYPED(lanes) *a = (const void *)(x + i * TDL_LANES);
+		const TDL_TYPED(lanes) *b = (const void *)(y + i * TDL_LANES);
+		TDL_UNROLL
+		for (int v = 0; v < VECTORS; v++)
+			sum[v] = y ? TDL_TYPED(fma_vectors)(a[v], b[v], sum[v])
+				   : sum[v] + a[v];
+	}
+	TDL_UNROLL
+	for (int v = 0; v < VECTORS; v++)
+		to[v] = sum[v];
 }
 
 #undef TDL_ROW_TILES
