@@ -108,6 +108,9 @@ int open_wheres(emitter *g);
 void emit_map(emitter *g);
 void emit_strip(emitter *g);
 void emit_single(emitter *g);
+/* In front of a strip's loops: if one factor is read in a window, code that
+ * computes the whole where all terms are asked for, and returns. */
+void emit_window(emitter *g);
 void emit_product(emitter *g);
 void emit_scatter(emitter *g);
 void emit_scan(emitter *g);

@@ -14,6 +14,7 @@ noinst_LIBRARIES += %D%/libcodegen.a
 	%D%/reduce.c \
 	%D%/schedule.c %D%/schedule.h \
 	%D%/schedule_where.c \
-	%D%/text.c %D%/text.h
+	%D%/text.c %D%/text.h \
+	%D%/window.c
 
 EXTRA_DIST += %D%/README.md

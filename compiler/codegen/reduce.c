@@ -169,6 +169,7 @@ void emit_strip(emitter *g)
 	const char *sum_of_all = sum;
 	loop_set out = loops_that(g, false);
 	emit_head(g);
+	emit_window(g);
 	emit_merge(g, out, g->k->body, true);
 	int n = open_loops(g, set_without(out, g->s.inner));
 	emit_inner_bounds(g);

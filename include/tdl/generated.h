@@ -27,6 +27,9 @@ enum {
 	TDL_NARROW = 8, /* .. where each adds up memory of its own */
 	TDL_LANES = 32, /* accumulators of one element: each every 32nd term */
 	TDL_TERMS = 256, /* of a sum of f32, before it is added to one of f64 */
+	TDL_WINDOW_COLS = 512, /* elements of a result's row at a time, .. */
+	TDL_WINDOW_SIZE = 8192, /* .. of the plane that they are read from, */
+	TDL_WINDOW_PLANE = 3 << 16, /* .. at most if that is one row */
 	TDL_SQUARE = 16, /* elements, where two dimensions change places */
 };
 

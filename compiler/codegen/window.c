@@ -1,0 +1,405 @@
+/* Reductions of few terms of which one factor is read in a window, as
+ * convolutions of single channels and pooling are.
+ *
+ * The part of the input that some rows of the result read is copied to a plane,
+ * where it has a border: no term has a condition then.  Where the window moves
+ * in steps of more than one, the plane consists of a part for each remainder,
+ * so that elements of the result beside each other read elements beside each
+ * other.  A term is at the same distance from its element for all of them, even
+ * from row to row, and all rows are one loop without loops inside. */
+#include "config.h"
+
+#include "compiler/codegen/emit.h"
+
+#include <inttypes.h>
+
+#define SAY(...)  text_line(&g->t, __VA_ARGS__)
+#define OPEN(...) text_open(&g->t, __VA_ARGS__)
+#define CLOSE()	  text_close(&g->t)
+
+/* The most terms; steps of the window; rows and columns of it, for which
+ * TDL_WINDOW_PLANE has room. */
+enum { MOST_TERMS = 64, MOST_STEPS = 4, MOST_SPAN = 64, LEAST_POINTS = 16 };
+
+/* A dimension of the input along which a loop of the result moves the window:
+ * its index is step * loop + the terms of loops that reduce + what stays. */
+typedef struct side {
+	int dim, loop; /* -1 for none */
+	linear index;
+	int64_t step;
+	int64_t least, span; /* of the terms of loops that reduce */
+} side;
+
+typedef struct window {
+	const kexpr *read;
+	side rows, cols;
+} window;
+
+/* ---- whether there is one ---------------------------------------------- */
+
+static const kexpr *find_read(const nest *n, const kexpr *e, int l)
+{
+	const kexpr *found = NULL;
+	if (e->kind == KX_READ && loops_of(n, e) & loop_bit(l))
+		return e;
+	for (int i = 0; i < e->nargs && !found; i++)
+		found = find_read(n, e->args[i], l);
+	return found;
+}
+
+/* Whether all else of e stays where it is when the window moves. */
+static bool stays(const nest *n, const kexpr *e, const window *w)
+{
+	loop_set moved = loop_bit(w->cols.loop);
+	if (w->rows.loop >= 0)
+		moved |= loop_bit(w->rows.loop);
+	if (e->kind == KX_READ && kx_equal(e, w->read))
+		return true;
+	for (int d = 0; e->kind == KX_READ && d < kx_ndim(e); d++)
+		if (!linear_of(n, e->args[d]).affine)
+			return false;
+	if (!e->nargs || e->kind == KX_READ)
+		return !(loops_of(n, e) & moved);
+	for (int i = 0; i < e->nargs; i++)
+		if (!stays(n, e->args[i], w))
+			return false;
+	return true;
+}
+
+static bool has_reduced(const nest *n, const linear *x)
+{
+	for (int l = 0; l < n->n; l++)
+		if (n->loops[l].reduced && x->coef[l])
+			return true;
+	return false;
+}
+
+/* The terms of loops that reduce. */
+static bool find_span(const nest *n, side *s)
+{
+	s->span = 1;
+	for (int l = 0; l < n->n; l++) {
+		int64_t c = s->index.coef[l], most = n->loops[l].extent - 1;
+		if (!n->loops[l].reduced || !c)
+			continue;
+		if (c < -MOST_SPAN || c > MOST_SPAN || most > MOST_SPAN)
+			return false;
+		s->least += c < 0 ? c * most : 0;
+		s->span += (c < 0 ? -c : c) * most;
+	}
+	return s->span <= MOST_SPAN;
+}
+
+static bool has_step(const side *s)
+{
+	return s->step >= 1 && s->step <= MOST_STEPS;
+}
+
+/* The dimension that rows of the window are along: the one besides the last
+ * that loops that reduce move. */
+static bool find_rows(const nest *n, window *w)
+{
+	side *s = &w->rows;
+	*s = (side){ .dim = -1, .loop = -1, .step = 1, .span = 1 };
+	for (int d = 0; d < w->cols.dim; d++) {
+		linear x = linear_of(n, w->read->args[d]);
+		if (!x.affine || x.coef[w->cols.loop])
+			return false;
+		if (!has_reduced(n, &x))
+			continue;
+		if (s->dim >= 0)
+			return false;
+		s->dim = d;
+		s->index = x;
+	}
+	for (int l = n->n - 1; s->dim >= 0 && l >= 0 && s->loop < 0; l--)
+		if (!n->loops[l].reduced && s->index.coef[l])
+			s->loop = l;
+	if (s->loop >= 0)
+		s->step = s->index.coef[s->loop];
+	for (int d = 0; s->loop >= 0 && d <= w->cols.dim; d++)
+		if (d != s->dim &&
+		    loops_of(n, w->read->args[d]) & loop_bit(s->loop))
+			return false;
+	return has_step(s) && (s->dim < 0 || find_span(n, s));
+}
+
+static bool find_cols(const nest *n, window *w)
+{
+	side *s = &w->cols;
+	s->dim = kx_ndim(w->read) - 1;
+	if (s->dim < 0)
+		return false;
+	s->index = linear_of(n, w->read->args[s->dim]);
+	s->step = s->index.affine ? s->index.coef[s->loop] : 0;
+	return has_step(s) && find_span(n, s);
+}
+
+/* Whether the loops are whole, with few terms and more than a few results. */
+static bool has_loops(const nest *n, const window *w)
+{
+	int64_t terms = 1, points = n->loops[w->cols.loop].extent;
+	for (int l = 0; l < n->n; l++) {
+		int64_t extent = n->loops[l].extent;
+		if (n->loops[l].part != LOOP_WHOLE)
+			return false;
+		if (!n->loops[l].reduced)
+			continue;
+		if (!extent || extent > MOST_TERMS / terms)
+			return false;
+		terms *= extent;
+	}
+	if (w->rows.loop >= 0 && points < LEAST_POINTS)
+		points *= n->loops[w->rows.loop].extent;
+	return terms > 1 && points >= LEAST_POINTS;
+}
+
+static bool has_types(const emitter *g, const kexpr *read)
+{
+	dtype t = g->k->body->type;
+	return (t == DT_F32 || t == DT_F64) && read->type == t &&
+	       accumulator_of(g->k) == t;
+}
+
+static bool find_window(const emitter *g, window *w)
+{
+	const nest *n = &g->p.nest;
+	const kexpr *other;
+	*w = (window){ .cols.loop = g->s.inner };
+	w->read = find_read(n, g->k->body, g->s.inner);
+	if (!w->read || !has_types(g, w->read))
+		return false;
+	other = w->read->guarded ? w->read->args[w->read->nargs - 1] : NULL;
+	if (other && (loops_of(n, other) || kx_has_read(other)))
+		return false;
+	return find_cols(n, w) && find_rows(n, w) && has_loops(n, w) &&
+	       stays(n, g->k->body, w);
+}
+
+/* ---- the plane --------------------------------------------------------- */
+
+/* The index of a side at the first element of the plane. */
+static const char *print_first(emitter *g, const side *s)
+{
+	linear x = s->index;
+	const char *moved = "0";
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (g->p.nest.loops[l].reduced || l == s->loop)
+			x.coef[l] = 0;
+	if (s->loop >= 0)
+		moved = arena_printf(g->p.a, "%" PRId64 " * %s", s->step,
+				     stretch(g, s->loop, 0));
+	return arena_printf(g->p.a, "%s + %s + (%" PRId64 ")",
+			    print_linear(&g->p, &x, -1), moved, s->least);
+}
+
+/* The number of results along a side. */
+static const char *print_length(emitter *g, const side *s)
+{
+	if (s->loop < 0)
+		return "1";
+	return arena_printf(g->p.a, "(%s - %s)", stretch(g, s->loop, 1),
+			    stretch(g, s->loop, 0));
+}
+
+/* Where column 0 of the row at hand lies in the input. */
+static const char *print_row(emitter *g, const window *w)
+{
+	const char *x = g->p.input[w->read->input];
+	const char *at = arena_printf(g->p.a, "%s_at", x);
+	for (int d = 0; d < w->cols.dim; d++) {
+		linear i = linear_of(&g->p.nest, w->read->args[d]);
+		at = arena_printf(g->p.a, "%s + (%s) * %s_%d", at,
+				  d == w->rows.dim
+					  ? "tdl_row"
+					  : print_linear(&g->p, &i, -1),
+				  x, d);
+	}
+	return at;
+}
+
+/* Whether the row at hand is in the input. */
+static const char *print_row_inside(emitter *g, const window *w)
+{
+	const char *s = "true";
+	for (int d = 0; d < w->cols.dim; d++) {
+		linear i = linear_of(&g->p.nest, w->read->args[d]);
+		if (needs_check(&g->p, w->read, d))
+			s = arena_printf(
+				g->p.a, "%s && tdl_inside(%s, %" PRId64 ")", s,
+				d == w->rows.dim
+					? "tdl_row"
+					: print_linear(&g->p, &i, -1),
+				g->k->inputs[w->read->input].dims[d]);
+	}
+	return s;
+}
+
+static void emit_plane(emitter *g, const window *w)
+{
+	const kexpr *e = w->read;
+	int64_t si = w->rows.step, sj = w->cols.step;
+	SAY("const int64_t tdl_first = %s;", print_first(g, &w->cols));
+	SAY("const int64_t tdl_last = tdl_first + (%s - 1) * %" PRId64
+	    " + %" PRId64 ";",
+	    print_length(g, &w->cols), sj, w->cols.span);
+	OPEN("for (int64_t tdl_y = 0; tdl_y < (%s - 1) * %" PRId64
+	     " + %" PRId64 "; tdl_y++)",
+	     print_length(g, &w->rows), si, w->rows.span);
+	if (w->rows.dim >= 0)
+		SAY("const int64_t tdl_row = %s + tdl_y;",
+		    print_first(g, &w->rows));
+	SAY("tdl_window_row_%s(tdl_plane + tdl_y %% %" PRId64 " * %" PRId64
+	    " * tdl_size + tdl_y / %" PRId64 " * tdl_pitch,",
+	    type_suffix(e->type), si, sj, si);
+	SAY("\ttdl_size, %" PRId64 ", tdl_first, tdl_last, %s,", sj,
+	    g->p.input[e->input]);
+	SAY("\t%s, %" PRId64 ", %s,", print_row(g, w),
+	    g->k->inputs[e->input].dims[w->cols.dim],
+	    e->guarded ? print_expr(&g->p, e->args[e->nargs - 1]) : "0");
+	SAY("\t%s);", print_row_inside(g, w));
+	CLOSE();
+}
+
+/* ---- the terms --------------------------------------------------------- */
+
+/* The distance along a side of the term at hand, `at` of each loop. */
+static int64_t distance(const nest *n, const side *s, const int64_t *at)
+{
+	int64_t d = -s->least;
+	for (int l = 0; s->dim >= 0 && l < n->n; l++)
+		if (n->loops[l].reduced)
+			d += s->index.coef[l] * at[l];
+	return d;
+}
+
+static void emit_one_term(emitter *g, const window *w, const int64_t *at)
+{
+	const nest *n = &g->p.nest;
+	int64_t y = distance(n, &w->rows, at), x = distance(n, &w->cols, at);
+	int64_t si = w->rows.step, sj = w->cols.step;
+	const char *name = arena_printf(
+		g->p.a,
+		"tdl_plane[tdl_q + %" PRId64 " * tdl_size + %" PRId64
+		" * tdl_pitch + %" PRId64 "]",
+		y % si * sj + x % sj, y / si, x / sj);
+	text_block(&g->t);
+	for (int l = 0; l < n->n; l++)
+		if (n->loops[l].reduced)
+			SAY("const int64_t %s = %" PRId64 ";", loop_name(g, l),
+			    at[l]);
+	vec_push(g->p.a, &g->p.loaded, ((named){ w->read, name }));
+	emit_term(g, "sum");
+	g->p.loaded.n--;
+	CLOSE();
+}
+
+/* All terms, in order. */
+static void emit_terms(emitter *g, const window *w)
+{
+	const nest *n = &g->p.nest;
+	int64_t at[MAX_LOOPS] = { 0 };
+	guard_state before = g->p.guard;
+	int l;
+	g->p.guard = GUARD_INSIDE;
+	do {
+		emit_one_term(g, w, at);
+		for (l = n->n - 1; l >= 0; l--) {
+			if (!n->loops[l].reduced)
+				continue;
+			if (++at[l] < n->loops[l].extent)
+				break;
+			at[l] = 0;
+		}
+	} while (l >= 0);
+	g->p.guard = before;
+}
+
+/* ---- the whole --------------------------------------------------------- */
+
+/* Whether all terms are asked for. */
+static const char *print_all_terms(emitter *g)
+{
+	const nest *n = &g->p.nest;
+	const char *s = print_some(g);
+	for (int l = 0; l < n->n; l++) {
+		const char *x = loop_name(g, l);
+		if (n->loops[l].reduced)
+			s = arena_printf(
+				g->p.a, "%s%s%s_lo == 0 && %s_hi == %" PRId64,
+				s ? s : "", s ? " && " : "", x, x,
+				n->loops[l].extent);
+	}
+	return s;
+}
+
+/* Loops over the results whose windows a plane holds; returns how many. */
+static int open_parts(emitter *g, const window *w)
+{
+	int64_t si = w->rows.step, sj = w->cols.step;
+	open_stretches(g, w->cols.loop, "TDL_WINDOW_COLS");
+	SAY("const int64_t tdl_pitch = %s + %" PRId64 ";",
+	    print_length(g, &w->cols), (w->cols.span - 1) / sj);
+	if (w->rows.loop < 0)
+		return 1;
+	SAY("const int64_t tdl_most = tdl_max(1, TDL_WINDOW_SIZE / (%" PRId64
+	    " * tdl_pitch) - %" PRId64 ");",
+	    si * sj, (w->rows.span - 1) / si);
+	open_stretches(g, w->rows.loop, "tdl_most");
+	return 2;
+}
+
+static void store_sums(emitter *g, const window *w)
+{
+	int i = w->rows.loop, j = w->cols.loop;
+	const char *x = loop_name(g, j), *row = "";
+	if (i >= 0) {
+		const char *y = loop_name(g, i);
+		OPEN("for (int64_t %s = %s; %s < %s; %s++)", y,
+		     stretch(g, i, 0), y, stretch(g, i, 1), y);
+		row = arena_printf(g->p.a, "(%s - %s) * tdl_pitch + ", y,
+				   stretch(g, i, 0));
+	}
+	OPEN("for (int64_t %s = %s; %s < %s; %s++)", x, stretch(g, j, 0), x,
+	     stretch(g, j, 1), x);
+	emit_sum(g, arena_printf(g->p.a, "tdl_sums[%s%s - %s]", row, x,
+				 stretch(g, j, 0)));
+	close_loops(g, 1 + (i >= 0));
+}
+
+static void emit_part(emitter *g, const window *w)
+{
+	const char *type = type_of_value(w->read->type);
+	SAY("const int64_t tdl_size = tdl_pitch * (%s + %" PRId64 ");",
+	    print_length(g, &w->rows), (w->rows.span - 1) / w->rows.step);
+	emit_plane(g, w);
+	SAY("const int64_t tdl_n = (%s - 1) * tdl_pitch + %s;",
+	    print_length(g, &w->rows), print_length(g, &w->cols));
+	OPEN("for (int64_t tdl_q = 0; tdl_q < (tdl_n + 15) / 16 * 16; "
+	     "tdl_q++)");
+	SAY("%s sum = %s;", type, print_identity(g));
+	emit_terms(g, w);
+	SAY("tdl_sums[tdl_q] = sum;");
+	CLOSE();
+	store_sums(g, w);
+}
+
+void emit_window(emitter *g)
+{
+	window w;
+	loop_set out = loops_that(g, false);
+	const char *type = type_of_value(g->k->body->type);
+	if (!find_window(g, &w))
+		return;
+	OPEN("if (%s)", print_all_terms(g));
+	SAY("%s *const restrict tdl_plane = args->scratch;", type);
+	SAY("%s *const restrict tdl_sums = tdl_plane + TDL_WINDOW_PLANE;",
+	    type);
+	out = set_without(set_without(out, w.rows.loop), w.cols.loop);
+	int n = open_loops(g, out);
+	n += open_parts(g, &w);
+	emit_part(g, &w);
+	close_loops(g, n);
+	SAY("return args->fault.found ? TDL_INDEX_OUTSIDE : 0;");
+	CLOSE();
+}
