@@ -10,6 +10,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/pipeline_costs.c %D%/pipeline_costs.h \
 	%D%/pipeline_judge.c %D%/pipeline_judge.h \
 	%D%/pipeline_layers.c %D%/pipeline_layers.h \
+	%D%/pipeline_measure.c %D%/pipeline_measure.h \
 	%D%/pipeline_plan.c %D%/pipeline_plan.h \
 	%D%/pin_text.c %D%/pin_text.h \
 	%D%/pins.c %D%/pins.h \

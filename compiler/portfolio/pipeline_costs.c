@@ -424,15 +424,25 @@ static bool measure(const plan_request *how, const pipeline_costs *c,
 	return l != NULL;
 }
 
-bool pipeline_costs_measure(const plan_request *how, const pipeline_costs *c,
-			    const pipeline_way *way, way_costs *to,
-			    const char **refused)
+bool pipeline_costs_with(const plan_request *how, const pipeline_costs *c,
+			 const pipeline_way *way, const search_result *inside,
+			 way_costs *to, const char **refused)
 {
 	to->way = *way;
 	*refused = "the machine has no such mesh";
 	if (pipeline_way_axes(how->topology, way) < 0)
 		return true;
-	const search_result *s = pipeline_way_search(how, c->sample, way);
+	const search_result *s = pipeline_way_with(how, c->sample, way,
+						   inside);
 	*refused = s ? s->error : NULL;
 	return s && (s->error || measure(how, c, s, to));
+}
+
+bool pipeline_costs_measure(const plan_request *how, const pipeline_costs *c,
+			    const pipeline_way *way, way_costs *to,
+			    const char **refused)
+{
+	return pipeline_costs_with(how, c, way,
+				   pipeline_way_inside(how, c->sample, way),
+				   to, refused);
 }

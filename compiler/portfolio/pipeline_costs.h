@@ -53,4 +53,9 @@ bool pipeline_costs_measure(const plan_request *how, const pipeline_costs *c,
 			    const pipeline_way *way, way_costs *to,
 			    const char **refused);
 
+/* The same with the layouts of pipeline_way_inside(), which are known. */
+bool pipeline_costs_with(const plan_request *how, const pipeline_costs *c,
+			 const pipeline_way *way, const search_result *inside,
+			 way_costs *to, const char **refused);
+
 #endif

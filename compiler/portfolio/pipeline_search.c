@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "compiler/portfolio/pipeline_judge.h"
+#include "compiler/portfolio/pipeline_measure.h"
 #include "compiler/portfolio/pipeline_program.h"
 #include "compiler/portfolio/pipeline_refine.h"
 #include "compiler/portfolio/pipeline_refusals.h"
-#include "compiler/portfolio/pipeline_sums.h"
 
 enum {
 	MOST_UNEVEN = 16,  /* devices of which stages may have any number */
@@ -42,6 +42,7 @@ typedef struct searcher {
 	arena *tmp;
 	const pipeline_layers *layers;
 	pipeline_sums sums;
+	pipeline_measurer measurer;
 	VEC(int) measured; /* numbers of devices whose ways are there */
 	double share;	   /* of a device's limit that may be used */
 	double alone; /* seconds of a micro-batch on one device, both passes; 0:
@@ -64,26 +65,29 @@ typedef VEC(candidate) candidates;
 
 /* ---- ways -------------------------------------------------------------- */
 
-static void add_way(searcher *x, int devices, int replicas,
-		    const char *algorithm, search_variant variant)
+typedef VEC(pipeline_way) way_list;
+
+/* Adds the ways of so many devices in so many replicas. */
+static void list_ways(const searcher *x, int devices, int replicas,
+		      way_list *to)
 {
-	way_costs w;
-	const char *refused;
-	const pipeline_way way = { devices, replicas, algorithm, variant };
-	if (x->failed)
+	const char *inside = x->aims->inside;
+	pipeline_way way = { devices, replicas, inside, x->how->variant };
+	if (!inside && devices == replicas)
+		way.algorithm = pipeline_any_inside->algorithm;
+	if (way.algorithm) {
+		vec_push(x->tmp, to, way);
 		return;
-	if (!pipeline_costs_measure(x->how, x->sums.costs, &way, &w, &refused))
-		x->failed = true;
-	else if (!refused)
-		pipeline_sums_add(&x->sums, &w);
-	if (refused) {
-		x->refused.ways++;
-		x->refused.way = refused;
+	}
+	for (int i = 0; i < PIPELINE_INSIDES; i++) {
+		way.algorithm = pipeline_insides[i].algorithm;
+		way.variant = pipeline_insides[i].variant;
+		vec_push(x->tmp, to, way);
 	}
 }
 
-/* The ways of so many devices, once. */
-static void add_ways(searcher *x, int devices)
+/* Adds the ways of so many devices, once. */
+static void list_all_ways(searcher *x, int devices, way_list *to)
 {
 	const pipeline_aims *aims = x->aims;
 	const graph_turns *t = x->layers->g->turns;
@@ -93,27 +97,20 @@ static void add_ways(searcher *x, int devices)
 			return;
 	vec_push(x->tmp, &x->measured, devices);
 	for (int d = 1; d <= devices; d++) {
-		int inner = devices / d;
 		if (devices % d != 0 ||
 		    (aims->replicas && d != aims->replicas))
 			continue;
-		if (!aims->replicas && d > 1 && d > samples) {
+		if (!aims->replicas && d > 1 && d > samples)
 			x->refused.batches++;
-			continue;
-		}
-		if (!aims->inside && inner > MOST_TENSOR)
-			continue;
-		if (aims->inside || inner == 1) {
-			add_way(x, devices, d,
-				aims->inside ? aims->inside
-					     : pipeline_any_inside->algorithm,
-				x->how->variant);
-			continue;
-		}
-		for (int i = 0; i < PIPELINE_INSIDES; i++)
-			add_way(x, devices, d, pipeline_insides[i].algorithm,
-				pipeline_insides[i].variant);
+		else if (aims->inside || devices / d <= MOST_TENSOR)
+			list_ways(x, devices, d, to);
 	}
+}
+
+static void measure_ways(searcher *x, const way_list *ways)
+{
+	if (!x->failed)
+		x->failed = !pipeline_measure(&x->measurer, ways->at, ways->n);
 }
 
 /* ---- a bound ----------------------------------------------------------- */
@@ -123,7 +120,9 @@ static void find_alone(searcher *x)
 {
 	const stage_place all = { 0, x->layers->n, 0, 1, 1 };
 	double seconds;
-	add_ways(x, 1);
+	way_list ways = { 0 };
+	list_all_ways(x, 1, &ways);
+	measure_ways(x, &ways);
 	if (!x->failed && pipeline_sums_best(&x->sums, &all, INFINITY,
 					     &seconds))
 		x->alone = seconds;
@@ -251,23 +250,39 @@ static void split_groups(searcher *x, const int *group, int ngroups,
 	arena_free(tmp);
 }
 
-/* Stages of equally many devices, or as even as can be. */
-static void split_evenly(searcher *x, int nstages, pipeline_schedule kind,
-			 candidates *all)
+/* The first devices of stages of equally many, or as even as can be, whose ways
+ * it adds; NULL where the machine has no such stages. */
+static int *even_groups(searcher *x, int nstages, way_list *ways)
 {
 	const int *n = pipeline_even(x->tmp, x->how->k, nstages);
 	int *first = ARENA_ARRAY(x->tmp, int, nstages + 1);
 	for (int s = 0; s < nstages; s++) {
 		if (x->aims->replicas && n[s] % x->aims->replicas)
-			return;
+			return NULL;
 		first[s + 1] = first[s] + n[s];
 		if (!is_aligned(x->how->topology, first[s], first[s + 1])) {
 			x->refused.meshes++;
-			return;
+			return NULL;
 		}
-		add_ways(x, n[s]);
+		list_all_ways(x, n[s], ways);
 	}
-	split_groups(x, first, nstages, true, kind, all);
+	return first;
+}
+
+/* Splits into numbers of stages from `least' to `most'. */
+static void split_evenly(searcher *x, int least, int most,
+			 pipeline_schedule kind, candidates *all)
+{
+	int k = x->how->k;
+	int **first = ARENA_ARRAY(x->tmp, int *, most + 1);
+	way_list ways = { 0 };
+	for (int n = least; n <= most; n++)
+		if ((x->aims->nstages || k % n == 0) && may_win(x, n))
+			first[n] = even_groups(x, n, &ways);
+	measure_ways(x, &ways);
+	for (int n = least; n <= most && !x->failed; n++)
+		if (first[n])
+			split_groups(x, first[n], n, true, kind, all);
 }
 
 /* Whether of stages with equally many devices some are nearly as fast as what
@@ -288,14 +303,17 @@ static void split_unevenly(searcher *x, pipeline_schedule kind,
 {
 	int k = x->how->k;
 	int *first = ARENA_ARRAY(x->tmp, int, k + 1);
+	way_list ways = { 0 };
 	if (k > MOST_UNEVEN || x->layers->n > MOST_LAYERS || !may_win(x, 1) ||
 	    !is_near(x, all))
 		return;
 	for (int i = 1; i <= k; i++) {
 		first[i] = i;
-		add_ways(x, i);
+		list_all_ways(x, i, &ways);
 	}
-	split_groups(x, first, k, false, kind, all);
+	measure_ways(x, &ways);
+	if (!x->failed)
+		split_groups(x, first, k, false, kind, all);
 }
 
 /* The splits for a schedule. */
@@ -303,9 +321,7 @@ static void find_splits(searcher *x, pipeline_schedule kind, candidates *all)
 {
 	int n = x->aims->nstages, k = x->how->k;
 	int most = k < x->layers->n ? k : x->layers->n;
-	for (int s = fewest(x); s <= (n ? n : most) && !x->failed; s++)
-		if (s <= most && (n || k % s == 0) && may_win(x, s))
-			split_evenly(x, s, kind, all);
+	split_evenly(x, fewest(x), n && n < most ? n : most, kind, all);
 	if (!x->failed && (x->how->topology->nkinds > 0 || k <= 8 || n))
 		split_unevenly(x, kind, all);
 }
@@ -554,6 +570,8 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 				? pipeline_layers_given(x.tmp, x.layers)
 				: NULL,
 		};
+		x.measurer = (pipeline_measurer){ &named, &x.sums,
+						  &x.refused, { 0 } };
 		if (aims->beat > 0 && how->topology->nkinds == 0)
 			find_alone(&x);
 		if (!aims->any_schedule && aims->chunks > 1)

@@ -145,16 +145,24 @@ static const search_result *too_large(arena *a, const pipeline_way *way)
 	return s;
 }
 
-const search_result *pipeline_way_search(const plan_request *how,
+const search_result *pipeline_way_inside(const plan_request *how,
 					 const graph *g,
 					 const pipeline_way *way)
+{
+	return graph_is_countable(g, way->devices)
+		       ? search_inside(how, g, way)
+		       : too_large(how->arena, way);
+}
+
+const search_result *pipeline_way_with(const plan_request *how, const graph *g,
+				       const pipeline_way *way,
+				       const search_result *in)
 {
 	arena *a = how->arena;
 	int n = pipeline_way_axes(how->topology, way);
 	assignment as;
 	if (!graph_is_countable(g, way->devices))
 		return too_large(a, way);
-	const search_result *in = search_inside(how, g, way);
 	if (!in || in->error || n == 0)
 		return in;
 	topology_mesh(how->topology, way->devices, &as.mesh);
@@ -172,4 +180,12 @@ const search_result *pipeline_way_search(const plan_request *how,
 		both->error = "replicas, and the devices of each, cut "
 			      "something into more parts than it has elements";
 	return both;
+}
+
+const search_result *pipeline_way_search(const plan_request *how,
+					 const graph *g,
+					 const pipeline_way *way)
+{
+	return pipeline_way_with(how, g, way,
+				 pipeline_way_inside(how, g, way));
 }

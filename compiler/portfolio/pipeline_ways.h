@@ -30,6 +30,15 @@ const search_result *pipeline_way_search(const plan_request *how,
 					 const graph *g,
 					 const pipeline_way *way);
 
+/* The same in two steps: the layouts within a replica, which have nothing to do
+ * with the number of these, and with replicas the whole. */
+const search_result *pipeline_way_inside(const plan_request *how,
+					 const graph *g,
+					 const pipeline_way *way);
+const search_result *pipeline_way_with(const plan_request *how, const graph *g,
+				       const pipeline_way *way,
+				       const search_result *inside);
+
 /* The number of leading axes of the mesh of all devices that are replicas'; -1
  * where the machine has no such mesh. */
 int pipeline_way_axes(const topology *t, const pipeline_way *way);
