@@ -88,18 +88,28 @@ static void add_work(transfer_work *to, const transfer_work *w, int nlevels)
 		to->received[i] += w->received[i];
 }
 
+static topology_move move_of(const topology *t, const mesh *m,
+			     const int *levels, const transfer_work *w,
+			     collective c)
+{
+	topology_move received = topology_move_of(c);
+	for (int i = 0; i < t->nlevels; i++)
+		received.bytes[i] = w->received[i];
+	for (int a = 0; a < m->naxes; a++)
+		if (w->axes >> a & 1)
+			received.peers[levels[a]] *= m->size[a];
+	return received;
+}
+
 /* The part copied within the worker's own memory is read and written there. */
 static double work_seconds(const topology *t, const mesh *m, const int *levels,
 			   const transfer_work *w, collective c,
 			   time_source *source)
 {
-	topology_move received = topology_move_of(c);
+	const topology_move received = move_of(t, m, levels, w, c);
 	double all = 0, exact = 0, times = 0;
 	for (int i = 0; i < t->nlevels; i++)
-		all += received.bytes[i] = w->received[i];
-	for (int a = 0; a < m->naxes; a++)
-		if (w->axes >> a & 1)
-			received.peers[levels[a]] *= m->size[a];
+		all += received.bytes[i];
 	double s = topology_copy_seconds(t, w->written) +
 		   topology_move_seconds(t, &received);
 	if (t->profiled)
@@ -131,6 +141,35 @@ transfer_work *transfer_work_of(arena *a, const topology *t,
 	return all;
 }
 
+/* The work of the i-th examined worker in n transfers. */
+static transfer_work sum_of(const topology *t,
+			    const transfer_work *const *works, int n, int i)
+{
+	transfer_work sum = works[0][i];
+	for (int j = 1; j < n; j++)
+		add_work(&sum, &works[j][i], t->nlevels);
+	return sum;
+}
+
+void transfers_bytes(const topology *t, const mesh *m,
+		     const transfer_work *const *works, int n, collective c,
+		     int most, double *bytes)
+{
+	int levels[MAX_AXES], looked_at = number_examined(m, most);
+	topology_levels(t, m, levels);
+	for (int i = 0; i < t->nlevels; i++)
+		bytes[i] = 0;
+	for (int i = 0; i < looked_at; i++) {
+		const transfer_work sum = sum_of(t, works, n, i);
+		const topology_move own = move_of(t, m, levels, &sum, c);
+		double brought[MAX_AXES];
+		topology_move_bytes(t, &own, brought);
+		for (int j = 0; j < t->nlevels; j++)
+			if (brought[j] > bytes[j])
+				bytes[j] = brought[j];
+	}
+}
+
 /* *source, unless it is NULL, is that of the slowest. */
 static double works_time(const topology *t, const mesh *m,
 			 const transfer_work *const *works, int n,
@@ -140,9 +179,7 @@ static double works_time(const topology *t, const mesh *m,
 	double slowest = 0;
 	topology_levels(t, m, levels);
 	for (int i = 0; i < looked_at; i++) {
-		transfer_work sum = works[0][i];
-		for (int j = 1; j < n; j++)
-			add_work(&sum, &works[j][i], t->nlevels);
+		const transfer_work sum = sum_of(t, works, n, i);
 		time_source from;
 		double s = work_seconds(t, m, levels, &sum, c, &from);
 		if (source && s > slowest)

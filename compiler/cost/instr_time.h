@@ -35,6 +35,12 @@ double transfers_time(const topology *t, const mesh *m,
 		      const transfer_work *const *works, int n, collective c,
 		      int most);
 
+/* The bytes that a worker brings over each level in them, by level: of the
+ * worker with most. */
+void transfers_bytes(const topology *t, const mesh *m,
+		     const transfer_work *const *works, int n, collective c,
+		     int most, double *bytes);
+
 /* Of instructions [begin, end) of a plan, transfers of one kind that are
  * executed as one. */
 double phase_time(const plan *p, const topology *t, int begin, int end,

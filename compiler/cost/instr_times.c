@@ -153,6 +153,19 @@ double instr_times_phase(instr_times *x, const plan *p, int begin, int end)
 	return s;
 }
 
+void instr_times_bytes(instr_times *x, const plan *p, int begin, int end,
+		       double *bytes)
+{
+	arena *tmp = arena_new();
+	const transfer_work **works =
+		ARENA_ARRAY(tmp, const transfer_work *, end - begin);
+	for (int i = begin; i < end; i++)
+		works[i - begin] = work_of(x, p, &p->program[i]);
+	transfers_bytes(x->machine, &p->mesh, works, end - begin,
+			p->program[begin].collective, MOST_LOOKED_AT, bytes);
+	arena_free(tmp);
+}
+
 /* On the machine, if its messages took no time but that of their bytes. */
 static double without_latency(const instr_times *x, const plan *p,
 			      const plan_instr *in)
@@ -162,7 +175,9 @@ static double without_latency(const instr_times *x, const plan *p,
 	for (int i = 0; i < t.nlevels; i++) {
 		topology_level *l = &t.levels[i];
 		*l = (topology_level){ .size = l->size,
-				       .bandwidth = l->bandwidth };
+				       .bandwidth = l->bandwidth,
+				       .shared = l->shared,
+				       .sharers = l->sharers };
 	}
 	return instr_time(p, &t, in, MOST_LOOKED_AT, NULL);
 }

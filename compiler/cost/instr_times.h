@@ -26,6 +26,12 @@ double instr_times_one(instr_times *x, const plan *p, const plan_instr *in);
 /* Of instructions [begin, end), up to plan_phase_end(), together. */
 double instr_times_phase(instr_times *x, const plan *p, int begin, int end);
 
+/* The bytes that a worker brings over each level of the machine in transfers
+ * [begin, end), up to plan_phase_end(); at each level those of the worker with
+ * most. */
+void instr_times_bytes(instr_times *x, const plan *p, int begin, int end,
+		       double *bytes);
+
 /* Of each, ninstrs; of a phase the first has the seconds of all. */
 void instr_times_each(instr_times *x, const plan *p, double *seconds);
 

@@ -135,7 +135,7 @@ problem *step_time_problem(arena *a, const step_time *o, const formulation *f)
 	const topology_level *l = &o->topology->levels[o->levels[axis]];
 	pricer p = { .arena = a, .o = o, .f = f, .axis = axis, .later = 1,
 		     .latency = l->latency * (o->mesh.size[axis] - 1),
-		     .bandwidth = l->bandwidth * nworkers };
+		     .bandwidth = topology_level_bandwidth(l) * nworkers };
 	for (int i = axis + 1; i < o->mesh.naxes; i++)
 		p.later *= o->mesh.size[i];
 	to->along_flow = from->along_flow;

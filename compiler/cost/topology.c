@@ -180,29 +180,35 @@ static double level_seconds(const topology *t, const topology_level *l,
 	double s = curve_seconds(&x->curve, bytes);
 	if (m->ring && m->peers[i] > x->devices)
 		s += l->latency * (m->peers[i] - x->devices);
-	double least = bytes / l->bandwidth;
+	double least = bytes / topology_level_bandwidth(l);
 	return slowed(t, s > least ? s : least);
+}
+
+void topology_move_bytes(const topology *t, const topology_move *m,
+			 double *bytes)
+{
+	for (int i = 0; i < t->nlevels; i++)
+		bytes[i] = m->ring ? m->bytes[i] * ring_share(t, m, i)
+				   : m->bytes[i];
 }
 
 /* Around a ring a message follows another, one less than there are peers; side
  * by side they wait for one latency, the longest. */
 double topology_move_seconds(const topology *t, const topology_move *m)
 {
-	double slowest = 0, latency = 0;
+	double slowest = 0, latency = 0, bytes[MAX_AXES];
+	topology_move_bytes(t, m, bytes);
 	for (int i = 0; i < t->nlevels; i++) {
 		const topology_level *l = &t->levels[i];
 		const measured_transfer *x = measured_of(l, m);
 		double wait = m->peers[i] > 1 && !x ? l->latency : 0;
-		double bytes = m->bytes[i];
-		if (m->ring) {
-			bytes *= ring_share(t, m, i);
+		if (m->ring)
 			latency += wait * (m->peers[i] - 1);
-		} else {
+		else
 			latency = wait > latency ? wait : latency;
-		}
-		double s = bytes / l->bandwidth;
+		double s = bytes[i] / topology_level_bandwidth(l);
 		if (x && m->peers[i] > 1)
-			s = level_seconds(t, l, x, m, i, bytes);
+			s = level_seconds(t, l, x, m, i, bytes[i]);
 		if (s > slowest)
 			slowest = s;
 	}
@@ -228,12 +234,43 @@ double topology_copy_seconds(const topology *t, double bytes)
 	return slowed(t, curve_seconds(&t->now->memory, 2 * bytes));
 }
 
+int topology_part(const topology *t, int level)
+{
+	int64_t n = 1;
+	for (int i = level + 1; i < t->nlevels && n < MESH_MAX_WORKERS; i++)
+		n *= t->levels[i].size;
+	return n < MESH_MAX_WORKERS ? (int)n : MESH_MAX_WORKERS;
+}
+
+void topology_share(topology *t, int k)
+{
+	for (int i = 0; i < t->nlevels; i++) {
+		int part = topology_part(t, i);
+		t->levels[i].sharers = k < part ? k : part;
+	}
+}
+
+double topology_level_bandwidth(const topology_level *l)
+{
+	double each = l->shared / (l->sharers > 1 ? l->sharers : 1);
+	return l->shared > 0 && each < l->bandwidth ? each : l->bandwidth;
+}
+
+static bool shares(const topology *t)
+{
+	for (int i = 0; i < t->nlevels; i++)
+		if (t->levels[i].shared > 0)
+			return true;
+	return false;
+}
+
 const topology *topology_of(arena *a, const topology *t, int k)
 {
-	if (t->nmeasured == 0 && !t->profiled)
+	if (t->nmeasured == 0 && !t->profiled && !shares(t))
 		return t;
 	topology *own = ARENA_COPY(a, t, 1);
 	int i = 0;
+	topology_share(own, k);
 	own->at_work = k;
 	if (t->nmeasured == 0)
 		return own;

@@ -21,6 +21,11 @@ typedef struct topology_level {
 		     devices; 0: as many as there are */
 	double latency;	  /* seconds until a message's first byte is there */
 	double bandwidth; /* bytes/s that one device receives */
+	/* Bytes/s that the devices of one of its parts receive together, and
+	 * send; 0: as many as all of them.  And how many of them are at work,
+	 * all alike; 0: one. */
+	double shared;
+	int sharers;
 	/* By collective, as they were measured; NULL: not. */
 	const measured_transfer *measured[COLL_COUNT];
 } topology_level;
@@ -80,8 +85,18 @@ const topology *topology_preset(int i);
 const topology *topology_read(arena *a, diag_sink *s, const char *name);
 
 /* The machine while k of its devices are at work, in a; t itself where nothing
- * was measured and there are no profiles. */
+ * was measured, there are no profiles, and they share nothing. */
 const topology *topology_of(arena *a, const topology *t, int k);
+
+/* Sets the devices of each level's parts that share, where k are at work. */
+void topology_share(topology *t, int k);
+
+/* Bytes/s that one device receives, while all at work do. */
+double topology_level_bandwidth(const topology_level *l);
+
+/* The number of devices of each part that a level connects; MESH_MAX_WORKERS
+ * at most. */
+int topology_part(const topology *t, int level);
 
 /* The numbers of devices that the machine can have, in words: "up to 8, or 16,
  * ..". */
@@ -111,6 +126,11 @@ typedef struct topology_move {
 
 /* A move of nothing, of a collective. */
 topology_move topology_move_of(collective c);
+
+/* The bytes that a device brings over each level of it, by level; in a
+ * collective they are passed on. */
+void topology_move_bytes(const topology *t, const topology_move *m,
+			 double *bytes);
 
 /* Seconds of it: the levels work at the same time. */
 double topology_move_seconds(const topology *t, const topology_move *m);

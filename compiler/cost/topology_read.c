@@ -268,8 +268,10 @@ static bool read_transfers(const reader *r, const json_t *of,
 static bool read_level(const reader *r, const json_t *of, topology_level *l)
 {
 	static const char *const keys[] = { "name", "size", "latency",
-					    "bandwidth", "transfers", NULL };
+					    "bandwidth", "shared", "transfers",
+					    NULL };
 	double size, least = json_object_get(of, "size") ? 1 : 0;
+	double shared = json_object_get(of, "shared") ? 1 : 0;
 	if (!json_is_object(of))
 		return wrong(r, "a level is an object");
 	if (!json_reader_keys(r, of, keys) ||
@@ -277,6 +279,7 @@ static bool read_level(const reader *r, const json_t *of, topology_level *l)
 	    !json_reader_number(r, of, "size", least, 0, &size) ||
 	    !json_reader_number(r, of, "latency", 0, -1, &l->latency) ||
 	    !json_reader_number(r, of, "bandwidth", 1, -1, &l->bandwidth) ||
+	    !json_reader_number(r, of, "shared", shared, 0, &l->shared) ||
 	    !read_transfers(r, json_object_get(of, "transfers"), l))
 		return false;
 	if (size != floor(size) || size > MESH_MAX_WORKERS)

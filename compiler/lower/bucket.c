@@ -109,9 +109,9 @@ static int64_t most_bytes(const maker *m, uint32_t axes)
 		const topology_level *l = &t->levels[m->levels[i]];
 		n *= m->p->mesh.size[i];
 		latency = l->latency > latency ? l->latency : latency;
-		bandwidth = bandwidth == 0 || l->bandwidth < bandwidth
-				    ? l->bandwidth
-				    : bandwidth;
+		double own = topology_level_bandwidth(l);
+		bandwidth = bandwidth == 0 || own < bandwidth ? own
+							      : bandwidth;
 	}
 	double bytes = SHARE * n * latency * bandwidth / (double)m->share;
 	return bytes < (double)PLAN_MAX_BYTES ? (int64_t)bytes

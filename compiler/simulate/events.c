@@ -4,10 +4,9 @@
 #include "compiler/simulate/events.h"
 
 #include <assert.h>
-#include <string.h>
 
-#include "base/heap.h"
 #include "base/vec.h"
+#include "compiler/simulate/flows.h"
 
 /* The messages that wait for the end of a unit, or of a message. */
 typedef struct dependents {
@@ -20,19 +19,9 @@ typedef struct runner {
 	int *of_stream[SIMULATED_STREAMS]; /* units, in order */
 	int n[SIMULATED_STREAMS], ended[SIMULATED_STREAMS];
 	bool works[SIMULATED_STREAMS];
-	bool asked[SIMULATED_STREAMS]; /* the next unit waits for a port */
-	bool sends, receives;	       /* ports in use */
-	bool moved;		       /* it is to be looked at */
-	dependents ends;	       /* of units */
+	bool moved;	 /* it is to be looked at */
+	dependents ends; /* of units */
 } runner;
-
-/* The next unit of a stream of a stage, or a message, that waits for ports. */
-typedef struct request {
-	double ready;
-	int stage, order; /* in the order of these */
-	int to, stream;	  /* the unit's stage; stream -1: none */
-	int message;	  /* -1: none */
-} request;
 
 typedef struct loop {
 	arena *tmp;
@@ -41,32 +30,15 @@ typedef struct loop {
 	runner *stages;
 	const event_message *messages;
 	simulated_message *out;
-	int *missing;	   /* by message: ends that it waits for */
-	int *order;	   /* of its SEND */
-	bool *ended;	   /* messages */
-	dependents ends;   /* of messages */
-	heap events;	   /* ends, by instant; items: stage and stream, behind
-			      these messages */
-	VEC(request) requests; /* in order */
-	VEC(int) moved;	       /* stages to look at */
+	int *missing;	 /* by message: ends that it waits for */
+	bool *ended;	 /* messages */
+	dependents ends; /* of messages */
+	/* All that takes time: stage and stream, behind these messages. */
+	flows *flows;
+	VEC(int) moved;	   /* stages to look at */
+	VEC(int) messages_ready;
 	double now;
 } loop;
-
-/* Instants are at least 0, and so in the order of their bits. */
-static int64_t key_of(double seconds)
-{
-	int64_t key;
-	static_assert(sizeof(key) == sizeof(seconds), "64 bits");
-	memcpy(&key, &seconds, sizeof(key));
-	return key;
-}
-
-static double instant_of(int64_t key)
-{
-	double seconds;
-	memcpy(&seconds, &key, sizeof(seconds));
-	return seconds;
-}
 
 /* ---- dependents -------------------------------------------------------- */
 
@@ -131,56 +103,6 @@ static void find_dependents(loop *l)
 	each_dependence(l, note);
 }
 
-/* ---- requests ---------------------------------------------------------- */
-
-static bool comes_before(const request *x, const request *y)
-{
-	if (x->ready != y->ready)
-		return x->ready < y->ready;
-	if (x->stage != y->stage)
-		return x->stage < y->stage;
-	return x->order < y->order;
-}
-
-static void add_request(loop *l, request x)
-{
-	vec_push(l->tmp, &l->requests, x);
-	int i = l->requests.n - 1;
-	for (; i > 0 && comes_before(&x, &l->requests.at[i - 1]); i--)
-		l->requests.at[i] = l->requests.at[i - 1];
-	l->requests.at[i] = x;
-}
-
-static void request_message(loop *l, int m)
-{
-	int from = l->messages[m].from;
-	add_request(l, (request){ l->now, from, l->order[m], -1, -1, m });
-}
-
-static void request_unit(loop *l, int s, int k, const stage_unit *u)
-{
-	int m = u->message;
-	request x = { l->now, s, u->order, s, k, m };
-	if (m >= 0) {
-		x.stage = l->messages[m].from;
-		x.order = l->order[m];
-	}
-	l->stages[s].asked[k] = true;
-	add_request(l, x);
-}
-
-/* The port out of which a request sends, and that into which it receives. */
-static bool *sending_port(loop *l, const request *x)
-{
-	return &l->stages[x->stage].sends;
-}
-
-static bool *receiving_port(loop *l, const request *x)
-{
-	int to = x->message >= 0 ? l->messages[x->message].to : x->stage;
-	return &l->stages[to].receives;
-}
-
 /* ---- ends -------------------------------------------------------------- */
 
 static void touch(loop *l, int s)
@@ -199,7 +121,7 @@ static void notify(loop *l, const dependents *of, int what)
 		if (--l->missing[m] > 0)
 			continue;
 		if (l->overlap)
-			request_message(l, m);
+			vec_push(l->tmp, &l->messages_ready, m);
 		else
 			touch(l, l->messages[m].to);
 	}
@@ -207,11 +129,10 @@ static void notify(loop *l, const dependents *of, int what)
 
 static void end_message(loop *l, int m)
 {
-	int from = l->messages[m].from, to = l->messages[m].to;
 	l->ended[m] = true;
-	l->stages[from].sends = l->stages[to].receives = false;
-	touch(l, from);
-	touch(l, to);
+	l->out[m].end_seconds = l->now;
+	touch(l, l->messages[m].from);
+	touch(l, l->messages[m].to);
 	notify(l, &l->ends, m);
 }
 
@@ -221,8 +142,7 @@ static void end_unit(loop *l, int s, int k)
 	int u = r->of_stream[k][r->ended[k]++];
 	const stage_unit *more = &r->units->more[u];
 	r->works[k] = false;
-	if (more->ports)
-		r->sends = r->receives = false;
+	r->units->units[u].end_seconds = l->now;
 	touch(l, s);
 	notify(l, &r->ends, u);
 	if (more->message >= 0)
@@ -231,18 +151,6 @@ static void end_unit(loop *l, int s, int k)
 
 /* ---- begins ------------------------------------------------------------ */
 
-static void await_end(loop *l, double end, int item)
-{
-	heap_push(l->tmp, &l->events,
-		  (heap_entry){ .key = key_of(end), .item = item });
-}
-
-static void set_message(loop *l, int m, double end)
-{
-	l->out[m].begin_seconds = l->now;
-	l->out[m].end_seconds = end;
-}
-
 /* Whether it has ended, too, having taken no time. */
 static bool begin_unit(loop *l, int s, int k)
 {
@@ -250,28 +158,30 @@ static bool begin_unit(loop *l, int s, int k)
 	int at = r->of_stream[k][r->ended[k]];
 	simulated_unit *u = &r->units->units[at];
 	const stage_unit *more = &r->units->more[at];
-	u->begin_seconds = u->end_seconds = l->now;
+	double end = u->begin_seconds = l->now;
 	for (int i = 0; i < u->end - u->instr; i++)
-		u->end_seconds += more->seconds[i];
+		end += more->seconds[i];
 	r->works[k] = true;
 	if (more->message >= 0)
-		set_message(l, more->message, u->end_seconds);
-	if (u->end_seconds > l->now)
-		await_end(l, u->end_seconds, s * SIMULATED_STREAMS + k);
+		l->out[more->message].begin_seconds = l->now;
+	if (end > l->now)
+		flows_begin(l->flows, s * SIMULATED_STREAMS + k, &more->links,
+			    l->now, end);
 	else
 		end_unit(l, s, k);
-	return u->end_seconds <= l->now;
+	return end <= l->now;
 }
 
-static bool begin_message(loop *l, int m)
+static void begin_message(loop *l, int m)
 {
-	double end = l->now + l->messages[m].seconds;
-	set_message(l, m, end);
+	const event_message *x = &l->messages[m];
+	double end = l->now + x->seconds;
+	l->out[m].begin_seconds = l->now;
 	if (end > l->now)
-		await_end(l, end, l->nstages * SIMULATED_STREAMS + m);
+		flows_begin(l->flows, l->nstages * SIMULATED_STREAMS + m,
+			    x->links, l->now, end);
 	else
 		end_message(l, m);
-	return end <= l->now;
 }
 
 static bool may_begin(const loop *l, const runner *r, const stage_unit *u)
@@ -290,54 +200,30 @@ static bool may_begin(const loop *l, const runner *r, const stage_unit *u)
 static bool advance(loop *l, int s, int k)
 {
 	runner *r = &l->stages[s];
-	if (r->works[k] || r->asked[k] || r->ended[k] == r->n[k])
+	if (r->works[k] || r->ended[k] == r->n[k])
 		return false;
 	const stage_unit *u = &r->units->more[r->of_stream[k][r->ended[k]]];
-	if (!may_begin(l, r, u))
-		return false;
-	if (!u->ports && u->message < 0)
-		return begin_unit(l, s, k);
-	request_unit(l, s, k, u);
-	return false;
+	return may_begin(l, r, u) && begin_unit(l, s, k);
 }
 
+static void advance_stage(loop *l, int s)
+{
+	l->stages[s].moved = false;
+	for (int k = 0; k < SIMULATED_STREAMS; k++)
+		while (advance(l, s, k))
+			;
+}
+
+/* Begins all that can. */
 static void advance_all(loop *l)
 {
-	while (l->moved.n > 0) {
-		int s = l->moved.at[--l->moved.n];
-		l->stages[s].moved = false;
-		for (int k = 0; k < SIMULATED_STREAMS; k++)
-			while (advance(l, s, k))
-				;
+	while (l->moved.n > 0 || l->messages_ready.n > 0) {
+		if (l->messages_ready.n > 0)
+			begin_message(l, l->messages_ready.at[
+						 --l->messages_ready.n]);
+		else
+			advance_stage(l, l->moved.at[--l->moved.n]);
 	}
-}
-
-static bool begin_request(loop *l, const request *x)
-{
-	*sending_port(l, x) = *receiving_port(l, x) = true;
-	if (x->stream < 0)
-		return begin_message(l, x->message);
-	l->stages[x->to].asked[x->stream] = false;
-	return begin_unit(l, x->to, x->stream);
-}
-
-/* Begins those of the requests whose ports are free, up to one that takes no
- * time; whether there is such a one. */
-static bool grant(loop *l)
-{
-	for (int i = 0; i < l->requests.n;) {
-		const request x = l->requests.at[i];
-		if (*sending_port(l, &x) || *receiving_port(l, &x)) {
-			i++;
-			continue;
-		}
-		memmove(&l->requests.at[i], &l->requests.at[i + 1],
-			sizeof(x) * (size_t)(l->requests.n - i - 1));
-		l->requests.n--;
-		if (begin_request(l, &x))
-			return true;
-	}
-	return false;
 }
 
 /* ---- the loop ---------------------------------------------------------- */
@@ -354,23 +240,18 @@ static void end_event(loop *l, int item)
 
 static void run(loop *l)
 {
+	int item;
 	for (int s = l->nstages; s-- > 0;)
 		touch(l, s);
 	for (int m = 0; l->overlap && m < l->nmessages; m++)
 		if (l->missing[m] == 0)
-			request_message(l, m);
-	for (;;) {
-		do
-			advance_all(l);
-		while (grant(l));
-		if (l->events.entries.n == 0)
-			return;
-		int64_t key = l->events.entries.at[0].key;
-		l->now = instant_of(key);
-		while (l->events.entries.n > 0 &&
-		       l->events.entries.at[0].key == key)
-			end_event(l, heap_pop(&l->events).item);
-	}
+			vec_push(l->tmp, &l->messages_ready, m);
+	do {
+		advance_all(l);
+		l->now = flows_next(l->flows);
+		while ((item = flows_ended(l->flows)) >= 0)
+			end_event(l, item);
+	} while (l->now >= 0);
 }
 
 static void begin_stage(loop *l, runner *r, stage_units *units)
@@ -386,23 +267,22 @@ static void begin_stage(loop *l, runner *r, stage_units *units)
 		int k = units->units[i].stream;
 		r->of_stream[k][r->n[k]++] = i;
 	}
-	for (int i = 0; i < units->nsends; i++)
-		l->order[units->sends[i].message] = units->sends[i].order;
 }
 
 void events_run(int nstages, stage_units *stages, int nmessages,
 		const event_message *messages, simulated_message *out,
-		bool overlap)
+		int nlinks, bool overlap)
 {
 	loop l = { .tmp = arena_new(), .overlap = overlap,
 		   .nstages = nstages, .nmessages = nmessages,
 		   .messages = messages, .out = out };
 	l.stages = ARENA_ARRAY(l.tmp, runner, nstages);
 	l.missing = ARENA_ARRAY(l.tmp, int, nmessages);
-	l.order = ARENA_ARRAY(l.tmp, int, nmessages);
 	l.ended = ARENA_ARRAY(l.tmp, bool, nmessages);
 	for (int s = 0; s < nstages; s++)
 		begin_stage(&l, &l.stages[s], &stages[s]);
+	l.flows = flows_new(l.tmp, nstages * SIMULATED_STREAMS + nmessages,
+			    nlinks);
 	find_dependents(&l);
 	run(&l);
 	for (int s = 0; s < nstages; s++)

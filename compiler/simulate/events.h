@@ -8,12 +8,13 @@
 typedef struct event_message {
 	int from, to; /* stages */
 	double seconds;
+	const simulated_links *links; /* NULL: it is alone */
 } event_message;
 
 /* Runs the units of all stages, and their messages, which are by channel, then
  * by turn, with channel and turn set. */
 void events_run(int nstages, stage_units *stages, int nmessages,
 		const event_message *messages, simulated_message *out,
-		bool overlap);
+		int nlinks, bool overlap);
 
 #endif

@@ -1,6 +1,8 @@
 /* The seconds of instructions and messages, by the time model. */
 #include "config.h"
 
+#include <math.h>
+
 #include "base/vec.h"
 #include "compiler/cost/instr_times.h"
 #include "compiler/simulate/simulate.h"
@@ -45,15 +47,19 @@ static bool fits_levels(const topology *t, const mesh *m, int first)
 
 /* The machine as a stage on devices first, first + 1, .. has it.  Where these
  * are not whole parts of it, all its links are taken to be as the slowest that
- * it crosses. */
-static topology machine_of(const topology *t, const mesh *m, int first)
+ * it crosses, *level; else that is -1. */
+static topology machine_of(const topology *t, const mesh *m, int first,
+			   int *level)
 {
+	int n = mesh_workers(m);
 	topology own = *t;
+	topology_share(&own, n);
+	*level = -1;
 	if (fits_levels(t, m, first))
 		return own;
-	int level = level_between(t, first, first + mesh_workers(m) - 1);
+	*level = level_between(t, first, first + n - 1);
 	own.nlevels = 1;
-	own.levels[0] = t->levels[level];
+	own.levels[0] = own.levels[*level];
 	own.levels[0].size = 0;
 	return own;
 }
@@ -80,6 +86,7 @@ static double speed_of(const topology *t, int first, int n)
 typedef struct shared {
 	mesh mesh;
 	topology machine;
+	int level; /* of the whole machine that its links are all of; -1 */
 	double speed;
 	instr_times *times;
 } shared;
@@ -103,22 +110,26 @@ static bool is_same_machine(const topology *x, const topology *y)
 	bool same = x->nlevels == y->nlevels;
 	for (int i = 0; same && i < x->nlevels; i++)
 		same = x->levels[i].latency == y->levels[i].latency &&
-		       x->levels[i].bandwidth == y->levels[i].bandwidth;
+		       x->levels[i].bandwidth == y->levels[i].bandwidth &&
+		       x->levels[i].shared == y->levels[i].shared;
 	return same;
 }
 
 static shared *shared_of(clocks *c, const mesh *m, int first)
 {
-	topology machine = machine_of(c->t, m, first);
+	int level;
+	topology machine = machine_of(c->t, m, first, &level);
 	double speed = speed_of(c->t, first, mesh_workers(m));
 	for (int i = 0; i < c->all.n; i++) {
 		shared *x = c->all.at[i];
 		if (is_same_mesh(&x->mesh, m) && x->speed == speed &&
+		    x->level == level &&
 		    is_same_machine(&x->machine, &machine))
 			return x;
 	}
 	shared *x = ARENA_NEW(c->tmp, shared);
-	*x = (shared){ .mesh = *m, .machine = machine, .speed = speed };
+	*x = (shared){ .mesh = *m, .machine = machine, .level = level,
+			.speed = speed };
 	x->times = instr_times_at(c->tmp, layout_classes_new(c->tmp, &x->mesh),
 				  &x->machine, speed);
 	vec_push(c->tmp, &c->all, x);
@@ -160,6 +171,146 @@ static int turn_with(const plan_loop *l, turn_length length)
 	return turn;
 }
 
+/* ---- links ------------------------------------------------------------- */
+
+/* Loads while they are added up. */
+typedef struct loads {
+	VEC(simulated_load) all;
+	double rate;
+} loads;
+
+/* The numbers of links: at each level those of each stage's devices, out and
+ * in, and behind them, where it says what they share, those of its parts. */
+typedef struct links {
+	const topology *t;
+	int nstages, n;
+	int first_part[MAX_AXES]; /* -1: they share nothing */
+} links;
+
+enum { LINK_OUT, LINK_IN, LINK_WAYS };
+
+static links links_of(const topology *t, const plan_pipeline *p)
+{
+	links x = { .t = t, .nstages = p->nstages };
+	int devices = pipeline_first(p, p->nstages);
+	x.n = t->nlevels * p->nstages * LINK_WAYS;
+	for (int i = 0; i < t->nlevels; i++) {
+		int part = topology_part(t, i);
+		x.first_part[i] = -1;
+		if (t->levels[i].shared <= 0)
+			continue;
+		x.first_part[i] = x.n;
+		x.n += ((devices - 1) / part + 1) * LINK_WAYS;
+	}
+	return x;
+}
+
+static int stage_link(const links *x, int stage, int level, int way)
+{
+	return (level * x->nstages + stage) * LINK_WAYS + way;
+}
+
+/* That of a device's part. */
+static int part_link(const links *x, int device, int level, int way)
+{
+	return x->first_part[level] +
+	       device / topology_part(x->t, level) * LINK_WAYS + way;
+}
+
+static simulated_load *load_of(arena *a, loads *to, int link)
+{
+	for (int i = 0; i < to->all.n; i++)
+		if (to->all.at[i].link == link)
+			return &to->all.at[i];
+	vec_push(a, &to->all, ((simulated_load){ .link = link }));
+	return &to->all.at[to->all.n - 1];
+}
+
+/* Of a stage's devices; of the one with most. */
+static void load_stage(arena *a, const links *x, loads *to, int stage,
+		       int level, int way, double bytes)
+{
+	if (bytes <= 0)
+		return;
+	simulated_load *l = load_of(a, to, stage_link(x, stage, level, way));
+	double seconds = bytes / x->t->levels[level].bandwidth;
+	l->seconds = seconds > l->seconds ? seconds : l->seconds;
+	to->rate = bytes > to->rate ? bytes : to->rate;
+}
+
+/* Of a device's part, all of whose bytes add up. */
+static void load_part(arena *a, const links *x, loads *to, int device,
+		      int level, int way, double bytes)
+{
+	if (bytes <= 0 || x->first_part[level] < 0)
+		return;
+	load_of(a, to, part_link(x, device, level, way))->seconds +=
+		bytes / x->t->levels[level].shared;
+}
+
+/* Of links `from' on. */
+static double longest_of(const loads *x, int from)
+{
+	double longest = 0;
+	for (int i = 0; i < x->all.n; i++)
+		if (x->all.at[i].link >= from &&
+		    x->all.at[i].seconds > longest)
+			longest = x->all.at[i].seconds;
+	return longest;
+}
+
+/* As they are shared by transfers: the most bytes of a device become its rate.
+ */
+static simulated_links taken_links(arena *a, const loads *x)
+{
+	double longest = longest_of(x, 0);
+	if (longest <= 0)
+		return (simulated_links){ 0 };
+	return (simulated_links){
+		x->all.n, ARENA_COPY(a, x->all.at, x->all.n),
+		x->rate / longest,
+	};
+}
+
+/* A stage whose devices each bring so many bytes over the levels of its
+ * machine: as many go out as come in. */
+static simulated_links collective_links(arena *a, const links *x,
+					const shared *of, int stage, int first,
+					const double *bytes)
+{
+	arena *tmp = arena_new();
+	loads all = { 0 };
+	int n = mesh_workers(&of->mesh);
+	for (int i = 0; i < of->machine.nlevels; i++)
+		for (int way = 0; way < LINK_WAYS; way++) {
+			int level = of->level < 0 ? i : of->level;
+			load_stage(tmp, x, &all, stage, level, way, bytes[i]);
+			for (int w = 0; w < n; w++)
+				load_part(tmp, x, &all, first + w, level, way,
+					  bytes[i]);
+		}
+	simulated_links to = taken_links(a, &all);
+	arena_free(tmp);
+	return to;
+}
+
+/* Those of each instruction of a stage; of a phase the first has all. */
+static simulated_links *each_links(arena *a, const links *x, const shared *of,
+				   const plan *p, int stage, int first)
+{
+	simulated_links *all = ARENA_ARRAY(a, simulated_links, p->ninstrs);
+	for (int i = 0, next; i < p->ninstrs; i = next) {
+		const plan_instr *in = &p->program[i];
+		double bytes[MAX_AXES];
+		next = plan_phase_end(p, i);
+		if (!plan_moves(in) || in->collective == COLL_LOCAL)
+			continue;
+		instr_times_bytes(of->times, p, i, next, bytes);
+		all[i] = collective_links(a, x, of, stage, first, bytes);
+	}
+	return all;
+}
+
 /* ---- messages ---------------------------------------------------------- */
 
 /* The bytes of a worker's pieces by the level that they cross. */
@@ -182,21 +333,38 @@ static double slowest_of(const topology *t, const topology_move *moves, int n)
 	return slowest;
 }
 
-/* Seconds of a channel's message: of the worker that sends, or receives, for
- * the longest time. */
-static double message_seconds(const plan_pipeline *p, const topology *t,
-			      int channel, int turn)
+/* The bytes of a worker of a stage become loads. */
+static void load_worker(arena *a, const links *x, loads *to, int stage,
+			int device, int way, const topology_move *move)
 {
-	arena *tmp = arena_new();
+	for (int i = 0; i < x->t->nlevels; i++) {
+		load_stage(a, x, to, stage, i, way, move->bytes[i]);
+		load_part(a, x, to, device, i, way, move->bytes[i]);
+	}
+}
+
+static double latency_of(const topology *t, const topology_move *moves, int n)
+{
+	double latency = 0;
+	for (int w = 0; w < n; w++)
+		for (int i = 0; i < t->nlevels; i++)
+			if (moves[w].peers[i] > 1 &&
+			    t->levels[i].latency > latency)
+				latency = t->levels[i].latency;
+	return latency;
+}
+
+/* The pieces of a message, by worker: those that are sent, and taken. */
+static void find_pieces(arena *tmp, const plan_pipeline *p, const topology *t,
+			int channel, int turn, topology_move *sent,
+			topology_move *taken)
+{
 	const plan_channel *c = &p->channels[channel];
-	const plan *from = &p->stages[c->from], *to = &p->stages[c->to];
-	int nfrom = mesh_workers(&from->mesh), nto = mesh_workers(&to->mesh);
-	int first = pipeline_first(p, c->from), second =
-		pipeline_first(p, c->to);
-	topology_move *sent = ARENA_ARRAY(tmp, topology_move, nfrom);
-	topology_move *taken = ARENA_ARRAY(tmp, topology_move, nto);
+	const plan *to = &p->stages[c->to];
+	int first = pipeline_first(p, c->from);
+	int second = pipeline_first(p, c->to);
 	double size = (double)dtype_size(to->tensors[c->target].type);
-	for (int w = 0; w < nto; w++) {
+	for (int w = 0; w < mesh_workers(&to->mesh); w++) {
 		piece *q;
 		int n = pipeline_pieces(tmp, p, channel, turn, w, &q);
 		for (int i = 0; i < n; i++) {
@@ -207,46 +375,94 @@ static double message_seconds(const plan_pipeline *p, const topology *t,
 			add_piece(t, &taken[w], level, bytes);
 		}
 	}
-	double x = slowest_of(t, sent, nfrom), y = slowest_of(t, taken, nto);
+}
+
+/* Seconds of a channel's message: of the worker that sends, or receives, for
+ * the longest time, or of what the devices of a part share; and its links. */
+static double message_seconds(arena *a, const links *x, const plan_pipeline *p,
+			      int channel, int turn, simulated_links *on)
+{
+	arena *tmp = arena_new();
+	const plan_channel *c = &p->channels[channel];
+	int nfrom = mesh_workers(&p->stages[c->from].mesh);
+	int nto = mesh_workers(&p->stages[c->to].mesh);
+	topology own = *x->t;
+	loads all = { 0 };
+	topology_move *sent = ARENA_ARRAY(tmp, topology_move, nfrom);
+	topology_move *taken = ARENA_ARRAY(tmp, topology_move, nto);
+	topology_share(&own, 1);
+	find_pieces(tmp, p, x->t, channel, turn, sent, taken);
+	for (int w = 0; w < nfrom; w++)
+		load_worker(tmp, x, &all, c->from,
+			    pipeline_first(p, c->from) + w, LINK_OUT,
+			    &sent[w]);
+	for (int w = 0; w < nto; w++)
+		load_worker(tmp, x, &all, c->to, pipeline_first(p, c->to) + w,
+			    LINK_IN, &taken[w]);
+	*on = taken_links(a, &all);
+	double s = fmax(slowest_of(&own, sent, nfrom),
+			slowest_of(&own, taken, nto));
+	int parts = stage_link(x, 0, x->t->nlevels, 0);
+	double least = longest_of(&all, parts);
+	if (least > 0)
+		least += latency_of(&own, taken, nto);
 	arena_free(tmp);
-	return x > y ? x : y;
+	return fmax(s, least);
 }
 
 /* ---- all --------------------------------------------------------------- */
 
-static void set_length(arena *a, clocks *c, const plan_pipeline *p,
-		       turn_length length, simulated_seconds *to)
+static void set_stage(arena *a, clocks *c, const plan_pipeline *p,
+		      const links *x, int s, turn_length length,
+		      simulated_seconds *to)
 {
-	int first = 0;
+	const plan *q = &p->stages[s];
+	int turn = turn_with(&q->loop, length), first = pipeline_first(p, s);
+	const shared *of = shared_of(c, &q->mesh, first);
+	if (turn < 0 && (q->loop.turns > 0 || length != TURN_SHORT))
+		return;
+	plan own = in_turn(c->tmp, q, turn < 0 ? 0 : turn);
+	to->instrs[length][s] = ARENA_ARRAY(a, double, own.ninstrs);
+	instr_times_each(of->times, &own, to->instrs[length][s]);
+	if (p->nstages > 1)
+		to->instr_links[length][s] =
+			each_links(a, x, of, &own, s, first);
+}
+
+static void set_length(arena *a, clocks *c, const plan_pipeline *p,
+		       const links *x, turn_length length,
+		       simulated_seconds *to)
+{
 	to->instrs[length] = ARENA_ARRAY(a, double *, p->nstages);
-	for (int s = 0; s < p->nstages; s++) {
-		const plan *q = &p->stages[s];
-		int turn = turn_with(&q->loop, length);
-		shared *x = shared_of(c, &q->mesh, first);
-		first += mesh_workers(&q->mesh);
-		if (turn < 0 && (q->loop.turns > 0 || length != TURN_SHORT))
-			continue;
-		plan own = in_turn(c->tmp, q, turn < 0 ? 0 : turn);
-		to->instrs[length][s] = ARENA_ARRAY(a, double, own.ninstrs);
-		instr_times_each(x->times, &own, to->instrs[length][s]);
-	}
+	to->instr_links[length] = NULL;
+	if (p->nstages > 1)
+		to->instr_links[length] =
+			ARENA_ARRAY(a, simulated_links *, p->nstages);
+	for (int s = 0; s < p->nstages; s++)
+		set_stage(a, c, p, x, s, length, to);
 	to->messages[length] = ARENA_ARRAY(a, double, p->nchannels);
+	to->message_links[length] =
+		ARENA_ARRAY(a, simulated_links, p->nchannels);
 	for (int i = 0; i < p->nchannels; i++) {
 		int turn = turn_with(&p->stages[p->channels[i].from].loop,
 				     length);
 		if (turn >= 0)
-			to->messages[length][i] =
-				message_seconds(p, c->t, i, turn);
+			to->messages[length][i] = message_seconds(
+				a, x, p, i, turn,
+				&to->message_links[length][i]);
 	}
 }
 
+/* One stage does one transfer at a time. */
 simulated_seconds simulated_seconds_of(arena *a, const plan_pipeline *p,
 				       const topology *t)
 {
 	simulated_seconds all;
 	clocks c = { .tmp = arena_new(), .t = t };
+	const links x = links_of(t, p);
+	all.nlinks = x.n;
 	for (int i = 0; i < TURN_LENGTHS; i++)
-		set_length(a, &c, p, i, &all);
+		set_length(a, &c, p, &x, i, &all);
 	arena_free(c.tmp);
 	return all;
 }

@@ -218,8 +218,10 @@ static event_message *messages_of(arena *a, const plan_pipeline *p,
 		for (int m = first[c]; m < first[c + 1]; m++) {
 			int turn = in_turns ? m - first[c] : -1;
 			turn_length l = simulated_length(loop, turn);
+			const simulated_links *x = seconds->message_links[l];
 			all[m] = (event_message){ ch->from, ch->to,
-						  seconds->messages[l][c] };
+						  seconds->messages[l][c],
+						  x ? &x[c] : NULL };
 			out[m] = (simulated_message){ .channel = c,
 						      .turn = turn,
 						      .receiver = -1 };
@@ -258,7 +260,8 @@ const simulation *simulate_with(arena *a, const plan_pipeline *p,
 		units[i] = stage_units_of(a, tmp, p, i, seconds, overlap,
 					  first);
 	}
-	events_run(p->nstages, units, s->nmessages, m, s->messages, overlap);
+	events_run(p->nstages, units, s->nmessages, m, s->messages,
+		   seconds->nlinks, overlap);
 	for (int i = 0; i < p->nstages; i++)
 		take_units(&s->stages[i], &units[i], s->messages);
 	set_figures(s, p);

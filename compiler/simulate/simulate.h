@@ -18,11 +18,13 @@
  * both stages.  What reads the place waits for its end, and so does what
  * writes the place out of which it is sent.
  *
- * A device sends through one port and receives through another, one message at
- * a time.  A collective takes both.  Of those that could begin but for a port,
- * the first whose ports are free does: in the order of the instants from which
- * on they could, then of stages, then of the stage's program.  A message is
- * its sender's.  Nobody waits on purpose.
+ * A device sends over a link of its own at each level, and receives over
+ * another; where a level says what the devices of one of its parts share
+ * (topology_level.shared), they have two links more together.  A message is on
+ * the links of both of its stages, and of their parts, a collective on all of
+ * its stage, each during the time in which its bytes move, the last part of
+ * it: before that come its latencies and copies.  Who is on a link at the same
+ * time gets a fair share of it (flows.h).  Nobody waits on purpose.
  *
  * On a machine that does not communicate while it computes (topology.overlap)
  * all is on one stream.  A RECEIVE has its place there and takes the message's
@@ -106,11 +108,30 @@ typedef enum turn_length { TURN_SHORT, TURN_LONG, TURN_LENGTHS } turn_length;
  * of the last. */
 turn_length simulated_length(const plan_loop *l, int turn);
 
+/* A link, and the seconds for which a transfer keeps it busy. */
+typedef struct simulated_load {
+	int link;
+	double seconds;
+} simulated_load;
+
+/* The links of a transfer, each once.  It is on all of them during the last
+ * part of its time, as long as the longest of its loads, and longer where it
+ * is not alone. */
+typedef struct simulated_links {
+	int n;
+	const simulated_load *at;
+	double rate; /* bytes/s of one of its devices, alone; not 0 */
+} simulated_links;
+
 /* Seconds of each instruction of a stage, and of each channel's messages, by
  * the length of the turn.  Of a phase of a bucket one instruction has all. */
 typedef struct simulated_seconds {
 	double **instrs[TURN_LENGTHS]; /* by stage and instruction */
 	double *messages[TURN_LENGTHS]; /* by channel */
+	/* The same of their links; NULL: they have none. */
+	simulated_links **instr_links[TURN_LENGTHS];
+	simulated_links *message_links[TURN_LENGTHS];
+	int nlinks; /* numbers of links are below */
 } simulated_seconds;
 
 /* Those of the time model (compiler/cost/instr_time.h), in a.  A stage runs as

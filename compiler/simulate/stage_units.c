@@ -2,6 +2,7 @@
 
 #include "compiler/simulate/stage_units.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "plan/lifetimes.h"
@@ -38,7 +39,6 @@ typedef struct builder {
 	VEC(int) meets;
 	marks written, used;
 	int counts[SIMULATED_STREAMS];
-	int order;
 	/* The copy of the body: -1 before it, loop.turns behind it. */
 	int copy;
 	stage_wait *wait; /* of what is at hand */
@@ -294,7 +294,7 @@ static turn_length length_of(const builder *b)
 
 static void put_send(builder *b, const plan_instr *in)
 {
-	stage_post x = { .message = message_of(b, in), .order = b->order++ };
+	stage_post x = { .message = message_of(b, in) };
 	channel_end *e = end_at(b, place_of(b, in->from), in->channel);
 	begin_wait(b, &x.wait);
 	if (b->overlap)
@@ -308,7 +308,7 @@ static void put_send(builder *b, const plan_instr *in)
 
 static void put_receive(builder *b, const plan_instr *in)
 {
-	stage_post x = { .message = message_of(b, in), .order = b->order++ };
+	stage_post x = { .message = message_of(b, in) };
 	channel_end *e = end_at(b, place_of(b, in->to), in->channel);
 	begin_wait(b, &x.wait);
 	await_unused(b, in->to);
@@ -327,6 +327,44 @@ static const double *seconds_of(const builder *b, int begin)
 		       : &b->seconds->instrs[l][b->stage][begin];
 }
 
+static void add_load(simulated_links *to, simulated_load *at,
+		     simulated_load x)
+{
+	int i = 0;
+	while (i < to->n && at[i].link != x.link)
+		i++;
+	if (i == to->n)
+		at[to->n++] = (simulated_load){ .link = x.link };
+	at[i].seconds += x.seconds;
+}
+
+/* The links of instructions [begin, end), which are executed as one, or of a
+ * message. */
+static simulated_links links_of(builder *b, int begin, int end)
+{
+	const plan_instr *in = &b->q->program[begin];
+	const simulated_links *all = NULL;
+	turn_length l = length_of(b);
+	int n = 0;
+	if (in->op == PLAN_RECEIVE && b->seconds->message_links[l])
+		return b->seconds->message_links[l][in->channel];
+	if (in->op == PLAN_RECEIVE || !b->seconds->instr_links[l])
+		return (simulated_links){ 0 };
+	all = b->seconds->instr_links[l][b->stage];
+	if (end == begin + 1)
+		return all[begin];
+	for (int i = begin; i < end; i++)
+		n += all[i].n;
+	simulated_load *at = ARENA_ARRAY(b->work, simulated_load, n);
+	simulated_links sum = { .at = at };
+	for (int i = begin; i < end; i++) {
+		for (int k = 0; k < all[i].n; k++)
+			add_load(&sum, at, all[i].at[k]);
+		sum.rate = fmax(sum.rate, all[i].rate);
+	}
+	return sum;
+}
+
 static void put_unit(builder *b, int begin, int end)
 {
 	const plan_instr *in = &b->q->program[begin];
@@ -334,9 +372,8 @@ static void put_unit(builder *b, int begin, int end)
 	bool receives = in->op == PLAN_RECEIVE;
 	int stream = b->overlap && moves;
 	stage_unit x = { .message = receives ? message_of(b, in) : -1,
-			 .ports = moves,
 			 .seconds = seconds_of(b, begin),
-			 .order = b->order++ };
+			 .links = links_of(b, begin, end) };
 	toucher touch = { b, stream };
 	begin_wait(b, &x.wait);
 	for (int i = begin; i < end; i++) {

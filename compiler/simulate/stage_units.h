@@ -18,13 +18,12 @@ typedef struct stage_unit {
 	stage_wait wait;
 	const double *seconds; /* of each of its instructions */
 	int message;	       /* that it copies; -1 */
-	int order;	       /* in the program, with SENDs, RECEIVEs */
-	bool ports;	       /* it takes both */
+	simulated_links links; /* of all of them */
 } stage_unit;
 
 /* An end of a message. */
 typedef struct stage_post {
-	int message, order;
+	int message;
 	stage_wait wait;
 } stage_post;
 

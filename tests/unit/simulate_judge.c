@@ -3,6 +3,7 @@
 #include "tests/unit/simulate_judge.h"
 
 #include <check.h>
+#include <math.h>
 
 #include "base/vec.h"
 
@@ -14,12 +15,15 @@ struct act {
 	int begin, end;	   /* instructions of the unrolled program */
 	int rolled, turn;
 	int stream; /* -1: it is on none */
-	bool ports, sends;
+	bool sends;
 	int channel; /* -1 */
 	act *other;  /* the other end of the message */
 	VEC(act *) after;
-	bool ready, begun, ended;
-	double ready_at, begin_at, end_at;
+	bool begun, ended;
+	double begin_at, end_at;
+	double left, moving; /* seconds, alone, all and on its links */
+	double *busy;	     /* of these, by link */
+	double rate, speed;
 };
 
 typedef struct judge {
@@ -29,7 +33,6 @@ typedef struct judge {
 	bool overlap;
 	const plan **unrolled;
 	VEC(act *) acts; /* of all stages, one behind the other */
-	bool *sending, *receiving; /* by stage */
 	double now;
 } judge;
 
@@ -52,9 +55,8 @@ static void put_part(judge *j, int stage, int begin, int end, int turn, int *at,
 			    .begin = *at, .end = *at + next - i, .rolled = i,
 			    .turn = turn, .channel = talks ? in->channel : -1,
 			    .sends = in->op == PLAN_SEND };
-		x->ports = in->collective != COLL_LOCAL &&
-			   (in->op == PLAN_MOVE || in->op == PLAN_COMBINE);
-		x->stream = x->ports && j->overlap;
+		x->stream = in->collective != COLL_LOCAL && j->overlap &&
+			    (in->op == PLAN_MOVE || in->op == PLAN_COMBINE);
 		if (x->sends || (talks && j->overlap))
 			x->stream = -1;
 		ck_assert_int_eq(u->program[*at].op, in->op);
@@ -172,12 +174,17 @@ static bool free_to_begin(const act *x)
 	return !x->ended && !x->begun;
 }
 
-static double length_of(const judge *j, const act *x)
+static int length_number(const judge *j, const act *x)
 {
 	const plan_loop *o = &j->p->stages[x->stage].loop;
 	int turn = x->turn < 0 ? o->turns - 1 : x->turn;
 	layout_turn t = layout_turn_of(o->batch, o->turns, turn);
-	int l = t.end - t.begin > o->batch / o->turns;
+	return t.end - t.begin > o->batch / o->turns;
+}
+
+static double length_of(const judge *j, const act *x)
+{
+	int l = length_number(j, x);
 	double sum = 0;
 	if (x->channel >= 0)
 		return j->seconds->messages[l][x->channel];
@@ -189,14 +196,36 @@ static double length_of(const judge *j, const act *x)
 static void end(judge *j, act *x)
 {
 	x->ended = true;
-	if (x->channel >= 0) {
-		x->other->ended = true;
-		x->other->begin_at = x->begin_at;
-		x->other->end_at = x->end_at;
-		j->sending[x->other->stage] = j->receiving[x->stage] = false;
-	} else if (x->ports) {
-		j->sending[x->stage] = j->receiving[x->stage] = false;
-	}
+	x->end_at = j->now;
+	if (x->channel < 0)
+		return;
+	x->other->ended = true;
+	x->other->begin_at = x->begin_at;
+	x->other->end_at = x->end_at;
+}
+
+/* Adds what an instruction, or a message, keeps busy to that of its act. */
+static void add_links(act *x, const simulated_links *of)
+{
+	for (int i = 0; i < of->n; i++)
+		x->busy[of->at[i].link] += of->at[i].seconds;
+	x->rate = of->rate > x->rate ? of->rate : x->rate;
+}
+
+static void set_links(judge *j, act *x)
+{
+	int l = length_number(j, x);
+	x->busy = ARENA_ARRAY(j->a, double, j->seconds->nlinks);
+	if (x->channel >= 0)
+		add_links(x, &j->seconds->message_links[l][x->channel]);
+	for (int i = 0; x->channel < 0 && i < x->end - x->begin; i++)
+		add_links(x, &j->seconds->instr_links[l][x->stage]
+							[x->rolled + i]);
+	for (int i = 0; i < j->seconds->nlinks; i++)
+		if (x->busy[i] > x->moving)
+			x->moving = x->busy[i];
+	if (x->moving > x->left)
+		x->moving = x->left;
 }
 
 /* Whether it took no time. */
@@ -204,102 +233,158 @@ static bool begin(judge *j, act *x)
 {
 	x->begun = true;
 	x->begin_at = j->now;
-	x->end_at = j->now + length_of(j, x);
-	if (x->channel >= 0)
-		j->sending[x->other->stage] = j->receiving[x->stage] = true;
-	else if (x->ports)
-		j->sending[x->stage] = j->receiving[x->stage] = true;
-	if (x->end_at > j->now)
+	x->left = length_of(j, x);
+	set_links(j, x);
+	if (x->left > 0)
 		return false;
 	end(j, x);
 	return true;
 }
 
-/* Begins all that needs no port. */
-static bool begin_others(judge *j)
+/* Whether it can begin: of a message, its receiving end. */
+static bool may_begin(const act *x)
 {
-	bool any = false;
+	return !x->sends && free_to_begin(x) &&
+	       (x->channel < 0 || free_to_begin(x->other));
+}
+
+static void begin_all(judge *j)
+{
+	bool any;
+	do {
+		any = false;
+		for (int i = 0; i < j->acts.n; i++) {
+			act *x = j->acts.at[i];
+			if (!may_begin(x))
+				continue;
+			begin(j, x);
+			any = true;
+		}
+	} while (any);
+}
+
+static bool runs(const act *x)
+{
+	return x->begun && !x->ended;
+}
+
+/* Whether it is on its links now: these have the last part of it. */
+static bool moves(const act *x)
+{
+	return runs(x) && x->moving > 0 && x->left <= x->moving;
+}
+
+/* The bytes per second that all of a link's transfers could have alike, those
+ * that have a speed already aside. */
+static double fair_rate(const judge *j, int link)
+{
+	double rest = 1, sum = 0;
 	for (int i = 0; i < j->acts.n; i++) {
-		act *x = j->acts.at[i];
-		if (x->ports || x->channel >= 0 || !free_to_begin(x))
+		const act *x = j->acts.at[i];
+		if (!moves(x))
 			continue;
-		begin(j, x);
-		any = true;
+		double part = fmin(x->busy[link] / x->moving, 1);
+		if (x->speed > 0)
+			rest -= part * x->speed;
+		else
+			sum += part / x->rate;
 	}
-	return any;
+	return sum > 0 ? fmax(rest, 0) / sum : INFINITY;
 }
 
-static bool before(const act *x, const act *y)
+/* The rate that one has at most: alone, or by the fair rates of its links. */
+static double most_of(const judge *j, const act *x)
 {
-	const act *a = x->channel >= 0 ? x->other : x;
-	const act *b = y->channel >= 0 ? y->other : y;
-	if (x->ready_at != y->ready_at)
-		return x->ready_at < y->ready_at;
-	return a->stage != b->stage ? a->stage < b->stage
-				    : a->number < b->number;
+	double most = x->rate;
+	for (int l = 0; l < j->seconds->nlinks; l++)
+		if (x->busy[l] > 0)
+			most = fmin(most, fair_rate(j, l));
+	return most;
 }
 
-/* The first that waits for nothing but ports, and has them. */
-static act *next_by_port(judge *j)
+/* The one that has least gets it, one after the other. */
+static void set_speeds(judge *j)
 {
-	act *first = NULL;
 	for (int i = 0; i < j->acts.n; i++) {
 		act *x = j->acts.at[i];
-		if (!x->ports && (x->channel < 0 || x->sends))
+		x->speed = runs(x) && !moves(x) ? 1 : 0;
+	}
+	for (;;) {
+		act *least = NULL;
+		double most = 0;
+		for (int i = 0; i < j->acts.n; i++) {
+			act *x = j->acts.at[i];
+			if (!moves(x) || x->speed > 0)
+				continue;
+			double own = most_of(j, x);
+			if (!least || own < most) {
+				least = x;
+				most = own;
+			}
+		}
+		if (!least)
+			return;
+		least->speed = most / least->rate;
+	}
+}
+
+/* Seconds until one ends, or is on its links. */
+static double until_change(const judge *j)
+{
+	double first = INFINITY;
+	for (int i = 0; i < j->acts.n; i++) {
+		const act *x = j->acts.at[i];
+		if (!runs(x))
 			continue;
-		if (!free_to_begin(x) ||
-		    (x->channel >= 0 && !free_to_begin(x->other)))
-			continue;
-		if (!x->ready)
-			x->ready_at = j->now;
-		x->ready = true;
-		int from = x->channel >= 0 ? x->other->stage : x->stage;
-		if (!j->sending[from] && !j->receiving[x->stage] &&
-		    (!first || before(x, first)))
-			first = x;
+		double left = x->moving > 0 && !moves(x) ? x->left - x->moving
+							 : x->left;
+		first = fmin(first, left / x->speed);
 	}
 	return first;
 }
 
-/* Goes on to the next instant at which anything ends; false if nothing does. */
+/* Goes on to the next instant at which anything ends; false if nothing does.
+ * What is left of one by rounding is nothing. */
 static bool next_instant(judge *j)
 {
-	double next = -1;
-	for (int i = 0; i < j->acts.n; i++) {
-		const act *x = j->acts.at[i];
-		if (x->begun && !x->ended && (next < 0 || x->end_at < next))
-			next = x->end_at;
-	}
-	j->now = next;
+	const double nothing = 1e-10;
+	set_speeds(j);
+	double step = until_change(j);
+	if (isinf(step))
+		return false;
+	j->now += step;
 	for (int i = 0; i < j->acts.n; i++) {
 		act *x = j->acts.at[i];
-		if (x->begun && !x->ended && x->end_at == next)
+		if (!runs(x))
+			continue;
+		x->left -= step * x->speed;
+		if (fabs(x->left - x->moving) < nothing)
+			x->left = x->moving;
+		if (x->left < nothing)
 			end(j, x);
 	}
-	return next >= 0;
+	return true;
 }
 
 static void run(judge *j)
 {
-	do {
-		act *x;
-		do {
-			while (begin_others(j))
-				;
-			x = next_by_port(j);
-			if (x)
-				begin(j, x);
-		} while (x);
-	} while (next_instant(j));
+	do
+		begin_all(j);
+	while (next_instant(j));
 }
 
 /* ---- comparing --------------------------------------------------------- */
 
+static bool is_near(double x, double y)
+{
+	return fabs(x - y) <= 1e-8 * (1 + fabs(x));
+}
+
 static const char *difference(judge *j, const act *x, double begin_seconds,
 			      double end_seconds)
 {
-	if (x->ended && x->begin_at == begin_seconds &&
-	    x->end_at == end_seconds)
+	if (x->ended && is_near(x->begin_at, begin_seconds) &&
+	    is_near(x->end_at, end_seconds))
 		return NULL;
 	return arena_printf(j->a, "stage %d, instruction %d in turn %d: %g to "
 			    "%g, not %g to %g", x->stage, x->rolled, x->turn,
@@ -343,7 +428,7 @@ static const char *compare_all(judge *j, const simulation *s)
 	for (int i = 0; i < s->nstages; i++)
 		if (units[i] != s->stages[i].nunits)
 			return "another number of units";
-	return last == s->seconds ? NULL : "another end";
+	return is_near(last, s->seconds) ? NULL : "another end";
 }
 
 const char *simulate_judge(arena *a, const plan_pipeline *p,
@@ -352,8 +437,6 @@ const char *simulate_judge(arena *a, const plan_pipeline *p,
 {
 	judge j = { .a = a, .p = p, .seconds = seconds, .overlap = overlap };
 	j.unrolled = ARENA_ARRAY(a, const plan *, p->nstages);
-	j.sending = ARENA_ARRAY(a, bool, p->nstages);
-	j.receiving = ARENA_ARRAY(a, bool, p->nstages);
 	for (int i = 0; i < p->nstages; i++)
 		put_stage(&j, i);
 	find_waits(&j);

@@ -4,9 +4,10 @@
 
 #include "compiler/simulate/simulate.h"
 
-/* Runs a pipeline, pair by pair of instructions and byte by byte of the arenas,
- * and compares the instants of all units and messages.  Seconds are whole
- * numbers.  Returns the difference, NULL for none. */
+/* Runs a pipeline, pair by pair of instructions, byte by byte of the arenas,
+ * and from each instant to the next at which anything changes, and compares the
+ * instants of all units and messages.  Returns the difference, NULL for none.
+ */
 const char *simulate_judge(arena *a, const plan_pipeline *p,
 			   const simulated_seconds *seconds, bool overlap,
 			   const simulation *s);

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <math.h>
 
 #include "compiler/lower/cost.h"
 #include "compiler/lower/lower.h"
@@ -14,16 +15,29 @@
 
 /* ---- one stage --------------------------------------------------------- */
 
-/* Exactly the time that is predicted, where nothing is sent. */
-static void check_one(const plan *p)
+/* Exactly the time that is predicted, where nothing is sent.  shared: boxes of
+ * so many devices, which share a link. */
+static void check_one(const plan *p, int shared)
 {
 	for (int overlap = 0; overlap < 2; overlap++) {
 		arena *a = arena_new();
 		topology t = *topology_preset(overlap ? 2 : 0);
 		const plan_pipeline *one = pipeline_of_plan(a, p);
 		t.overlap = overlap;
+		if (shared)
+			t.levels[0] = (topology_level){
+				.name = "boxes", .size = 0, .latency = 1e-6,
+				.bandwidth = 1e9, .shared = 1.5e9 };
+		if (shared > 1 && mesh_workers(&p->mesh) % 2 == 0) {
+			t.nlevels = 2;
+			t.levels[1] = (topology_level){
+				.name = "devices", .size = 2,
+				.latency = 1e-7, .bandwidth = 1e10 };
+		}
+		const topology *own =
+			topology_of(a, &t, mesh_workers(&p->mesh));
 		const simulation *s = simulate_pipeline(a, one, &t);
-		ck_assert(s->seconds == lower_seconds(p, &t));
+		ck_assert(s->seconds == lower_seconds(p, own));
 		ck_assert_double_le(s->stages[0].busy_seconds,
 				    s->seconds * (1 + 1e-12));
 		arena_free(a);
@@ -46,7 +60,7 @@ START_TEST(as_predicted)
 		};
 		plan *p = lower_plan(a, g, &as, &o, diag_sink_new(a));
 		ck_assert_ptr_nonnull(p);
-		check_one(p);
+		check_one(p, seed % 3);
 		arena_free(a);
 	}
 }
@@ -69,7 +83,7 @@ START_TEST(turns_as_predicted)
 		arena *a = arena_new();
 		plan_pipeline *p = made(a, seed, (pipeline_schedule)(seed % 4));
 		if (p->nstages == 1) {
-			check_one(&p->stages[0]);
+			check_one(&p->stages[0], seed % 3);
 			n++;
 		}
 		arena_free(a);
@@ -88,15 +102,47 @@ static double *drawn(arena *a, rng *r, int n)
 	return all;
 }
 
+/* Of one that takes so long: each second link, say. */
+static simulated_links drawn_links(arena *a, rng *r, int nlinks,
+				   double seconds)
+{
+	simulated_load *at = ARENA_ARRAY(a, simulated_load, nlinks);
+	simulated_links to = { .at = at, .rate = 1 + rng_below(r, 4) };
+	int among = 1 + rng_below(r, 3);
+	for (int i = 0; i < nlinks; i++)
+		if (rng_below(r, among) == 0 && rng_below(r, 2))
+			at[to.n++] = (simulated_load){
+				i, seconds * rng_below(r, 9) / 8,
+			};
+	return to;
+}
+
+static simulated_links *draw_each(arena *a, rng *r, int nlinks, int n,
+				  const double *seconds)
+{
+	simulated_links *all = ARENA_ARRAY(a, simulated_links, n);
+	for (int i = 0; i < n; i++)
+		all[i] = drawn_links(a, r, nlinks, seconds[i]);
+	return all;
+}
+
 static simulated_seconds random_seconds(arena *a, rng *r,
 					const plan_pipeline *p)
 {
-	simulated_seconds x;
+	simulated_seconds x = { .nlinks = 1 + rng_below(r, 6) };
 	for (int l = 0; l < TURN_LENGTHS; l++) {
 		x.instrs[l] = ARENA_ARRAY(a, double *, p->nstages);
 		for (int s = 0; s < p->nstages; s++)
 			x.instrs[l][s] = drawn(a, r, p->stages[s].ninstrs);
 		x.messages[l] = drawn(a, r, p->nchannels);
+		x.instr_links[l] = ARENA_ARRAY(a, simulated_links *,
+					       p->nstages);
+		for (int s = 0; s < p->nstages; s++)
+			x.instr_links[l][s] =
+				draw_each(a, r, x.nlinks, p->stages[s].ninstrs,
+					  x.instrs[l][s]);
+		x.message_links[l] = draw_each(a, r, x.nlinks, p->nchannels,
+					       x.messages[l]);
 	}
 	return x;
 }
@@ -157,9 +203,23 @@ static double longest_way(const topology *t, const double *bytes)
 	return latency + longest;
 }
 
+/* Seconds of the bytes of the busiest of what boxes or racks share, 96 devices
+ * of these; after the latency of the longest way. */
+static double shared_way(const topology *t, double bytes[2][2][96],
+			 double latency)
+{
+	double most = 0;
+	for (int level = 0; level < 2; level++)
+		for (int i = 0; i < 2 * 96 && t->levels[level].shared > 0; i++)
+			most = fmax(most, bytes[level][i % 2][i / 2] /
+						  t->levels[level].shared);
+	return most > 0 ? latency + most : 0;
+}
+
 static double channel_seconds(arena *a, const plan_pipeline *p,
 			      const topology *t, int c, int turn)
 {
+	double parts[2][2][96] = { 0 }, latency = 0;
 	const plan_channel *ch = &p->channels[c];
 	int first = pipeline_first(p, ch->from);
 	int second = pipeline_first(p, ch->to);
@@ -172,9 +232,16 @@ static double channel_seconds(arena *a, const plan_pipeline *p,
 		int k = pipeline_pieces(a, p, c, turn, w, &q);
 		for (int i = 0; i < k; i++) {
 			int at = level_of(first + q[i].peer, second + w);
-			taken[at] += 4 * (double)box_volume(&q[i].at);
-			sent[q[i].peer][at] += 4 *
-					       (double)box_volume(&q[i].at);
+			double bytes = 4 * (double)box_volume(&q[i].at);
+			taken[at] += bytes;
+			sent[q[i].peer][at] += bytes;
+			if (at < 3)
+				latency = fmax(latency, t->levels[at].latency);
+			if (at > 1)
+				continue;
+			int of = at == 0 ? 12 : 4;
+			parts[at][0][(first + q[i].peer) / of] += bytes;
+			parts[at][1][(second + w) / of] += bytes;
 		}
 		double s = longest_way(t, taken);
 		longest = s > longest ? s : longest;
@@ -183,7 +250,7 @@ static double channel_seconds(arena *a, const plan_pipeline *p,
 		double s = longest_way(t, sent[w]);
 		longest = s > longest ? s : longest;
 	}
-	return longest;
+	return fmax(longest, shared_way(t, parts, latency));
 }
 
 static void check_channels(arena *a, const plan_pipeline *p, const topology *t,
@@ -228,7 +295,9 @@ START_TEST(levels_and_speeds)
 		if (!sampled(seed))
 			continue;
 		arena *a = arena_new();
-		const topology t = racks();
+		topology t = racks();
+		t.levels[0].shared = seed % 2 * 1.5e6;
+		t.levels[1].shared = seed / 2 % 2 * 1.2e7;
 		plan_pipeline *p = made(a, seed, SCHEDULE_1F1B);
 		const simulated_seconds x = simulated_seconds_of(a, p, &t);
 		check_channels(a, p, &t, &x);

@@ -18,6 +18,7 @@ typedef struct chain {
 	plan_pipeline p;
 	simulated_seconds seconds;
 	bool splits; /* backward passes */
+	bool links;  /* messages are on those of both stages */
 } chain;
 
 enum { A_IN, A_OUT, G_IN, G_OUT, W_OUT, PER_CHUNK };
@@ -52,6 +53,14 @@ static int channel_new(chain *x, int from, int to, int source, int target,
 	for (int l = 0; l < TURN_LENGTHS; l++)
 		x->seconds.messages[l][c] = seconds;
 	x->p.channels[c] = (plan_channel){ from, to, source, target };
+	if (x->links && seconds > 0) {
+		simulated_load *at = ARENA_ARRAY(x->a, simulated_load, 2);
+		at[0] = (simulated_load){ 2 * from, seconds };
+		at[1] = (simulated_load){ 2 * to + 1, seconds };
+		for (int l = 0; l < TURN_LENGTHS; l++)
+			x->seconds.message_links[l][c] =
+				(simulated_links){ 2, at, 1 };
+	}
 	return c;
 }
 
@@ -172,11 +181,14 @@ static void make_chain(chain *x)
 	x->splits = x->of.kind == SCHEDULE_ZB;
 	x->run = pipeline_simulate(x->a, &x->of);
 	x->p = (plan_pipeline){ .nstages = n };
+	x->seconds.nlinks = 2 * n;
 	x->p.stages = ARENA_ARRAY(x->a, plan, n);
 	x->p.channels = ARENA_ARRAY(x->a, plan_channel, 2 * all);
 	for (int l = 0; l < TURN_LENGTHS; l++) {
 		x->seconds.instrs[l] = ARENA_ARRAY(x->a, double *, n);
 		x->seconds.messages[l] = ARENA_ARRAY(x->a, double, 2 * all);
+		x->seconds.message_links[l] =
+			ARENA_ARRAY(x->a, simulated_links, 2 * all);
 	}
 	put_channels(x);
 	for (int s = 0; s < n; s++)
@@ -185,7 +197,7 @@ static void make_chain(chain *x)
 
 static chain chain_new(arena *a, int seed, int longest_message)
 {
-	chain x = { .a = a, .r = rng_new((uint64_t)seed) };
+	chain x = { .a = a, .r = rng_new((uint64_t)seed), .links = true };
 	x.of.kind = (pipeline_schedule)(seed % 4);
 	x.of.ndevices = 2 + rng_below(&x.r, 5);
 	x.of.chunks = 1;
