@@ -30,6 +30,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/placement.c %D%/placement.h \
 	%D%/plan_graph.c %D%/plan_graph.h \
 	%D%/report.c %D%/report.h \
+	%D%/measured_trace.c %D%/measured_trace.h \
 	%D%/report_beside.c %D%/report_beside.h \
 	%D%/report_build.h \
 	%D%/report_operators.c \
@@ -77,6 +78,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/stages_show.c \
 	%D%/stages_tensor.c \
 	%D%/stages_trace.c \
+	%D%/stages_beside.c %D%/stages_beside.h \
 	%D%/stages_view.c %D%/stages_view.h \
 	%D%/text_chart.c %D%/text_chart.h \
 	%D%/train_options.c %D%/train_options.h \

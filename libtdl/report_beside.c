@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/vec.h"
+#include "libtdl/measured_trace.h"
 
 enum {
 	MOST_BYTES = 1 << 30, /* of a file */
@@ -47,21 +47,7 @@ static json_t *read_object(const reader *r)
 /* Whether an object is about the plan's model and as many devices. */
 static bool is_of_plan(const reader *r, const json_t *j)
 {
-	const char *model = json_string_value(json_object_get(j, "model"));
-	const json_t *devices = json_object_get(j, "devices");
-	int n = pipeline_first(r->p, r->p->nstages);
-	if (!model || strcmp(model, r->p->model))
-		return wrong(r, arena_printf(r->a, "this is about %s%.100s%s, "
-					     "the plan is of '%.100s'",
-					     model ? "'" : "no model",
-					     model ? model : "",
-					     model ? "'" : "", r->p->model));
-	if (json_integer_value(devices) != n)
-		return wrong(r, arena_printf(r->a, "this is for %" PRId64
-					     " devices, the plan for %d",
-					     (int64_t)json_integer_value(
-						     devices), n));
-	return true;
+	return measured_trace_fits(r->a, r->s, r->path, r->p, j);
 }
 
 /* ---- plans -------------------------------------------------------------- */
@@ -186,102 +172,21 @@ static json_t *frontier_json(const reader *r)
 
 /* ---- a measured step ---------------------------------------------------- */
 
-/* An instruction of a device as it was measured: microseconds. */
-typedef struct span {
-	int device, row;
-	double begin, length;
-} span;
-
-typedef struct measured {
-	const reader *r;
-	double seconds;
-	VEC(span) *spans; /* by stage, device after device */
-} measured;
-
-static bool is_time(const json_t *v)
-{
-	double t = json_number_value(v);
-	return json_is_number(v) && t >= 0 && t <= 1e15;
-}
-
-/* An event that is an instruction's: of a stage, behind those of its lower
- * devices. */
-static bool add_span(measured *m, const json_t *e)
-{
-	const reader *r = m->r;
-	const json_t *device = json_object_get(e, "pid");
-	const json_t *row = json_object_get(json_object_get(e, "args"),
-					    "instruction");
-	const json_t *begin = json_object_get(e, "ts");
-	const json_t *length = json_object_get(e, "dur");
-	json_int_t at = json_integer_value(device);
-	int n = pipeline_first(r->p, r->p->nstages), local;
-	if (!json_is_integer(device) || at < 0 || at >= n)
-		return wrong(r, "an event's 'pid' is no device of the plan");
-	int stage = pipeline_stage_of(r->p, (int)at, &local);
-	json_int_t instr = json_integer_value(row);
-	if (!json_is_integer(row) || instr < 0 ||
-	    instr >= r->p->stages[stage].ninstrs)
-		return wrong(r, "an event's 'instruction' is none of the "
-				"plan");
-	if (!is_time(begin) || !is_time(length))
-		return wrong(r, "'ts' or 'dur' of an event is no time");
-	int last = m->spans[stage].n - 1;
-	if (last >= 0 && m->spans[stage].at[last].device > (int)at)
-		return wrong(r, "the devices are not in their order");
-	const span x = { (int)at, (int)instr, json_number_value(begin),
-			 json_number_value(length) };
-	vec_push(r->a, &m->spans[stage], x);
-	return true;
-}
-
-static bool read_events(measured *m, const json_t *events)
-{
-	if (!json_is_array(events))
-		return wrong(m->r, "there is no list 'traceEvents'");
-	for (size_t i = 0; i < json_array_size(events); i++) {
-		const json_t *e = json_array_get(events, i);
-		const char *phase = json_string_value(json_object_get(e,
-								      "ph"));
-		if (phase && !strcmp(phase, "X") && !add_span(m, e))
-			return false;
-	}
-	return true;
-}
-
-/* Whether the trace is one of the plan, as `tdlrun' has read it. */
-static bool read_trace(measured *m, const json_t *j)
-{
-	const reader *r = m->r;
-	const json_t *about = json_object_get(j, "otherData");
-	const char *of = json_string_value(json_object_get(about, "measured"));
-	const json_t *seconds = json_object_get(about, "seconds");
-	if (!of)
-		return wrong(r, "this is no trace that tdlrun has written");
-	if (!is_of_plan(r, about))
-		return false;
-	if (strcmp(of, arena_printf(r->a, "%016" PRIx64, r->p->digest)))
-		return wrong(r, "another plan was measured");
-	if (!is_time(seconds))
-		return wrong(r, "'seconds' is no time");
-	m->seconds = json_number_value(seconds);
-	return read_events(m, json_object_get(j, "traceEvents"));
-}
-
 /* By instruction, the seconds of all its turns on the device on which they are
  * most. */
-static json_t *longest_json(const measured *m, int stage)
+static json_t *longest_json(const reader *r, const measured_spans *of,
+			    int stage)
 {
-	int n = m->r->p->stages[stage].ninstrs, device = -1;
-	double *most = ARENA_ARRAY(m->r->a, double, n);
-	double *own = ARENA_ARRAY(m->r->a, double, n);
+	int n = r->p->stages[stage].ninstrs, device = -1;
+	double *most = ARENA_ARRAY(r->a, double, n);
+	double *own = ARENA_ARRAY(r->a, double, n);
 	json_t *list = json_array();
-	for (int i = 0; i < m->spans[stage].n; i++) {
-		const span *x = &m->spans[stage].at[i];
+	for (int i = 0; i < of->all.n; i++) {
+		const measured_span *x = &of->all.at[i];
 		if (x->device != device)
 			memset(own, 0, (size_t)n * sizeof(*own));
 		device = x->device;
-		own[x->row] += x->length / 1e6;
+		own[x->row] += x->seconds;
 		most[x->row] = fmax(most[x->row], own[x->row]);
 	}
 	for (int i = 0; i < n; i++)
@@ -290,28 +195,30 @@ static json_t *longest_json(const measured *m, int stage)
 }
 
 /* Those of whole devices, as many as are drawn. */
-static int drawn(const measured *m, int stage)
+static int drawn(const measured_spans *of)
 {
-	int n = m->spans[stage].n, at = MOST_SPANS;
+	int n = of->all.n, at = MOST_SPANS;
 	if (n <= at)
 		return n;
-	while (at > 0 && m->spans[stage].at[at].device ==
-				 m->spans[stage].at[at - 1].device)
+	while (at > 0 &&
+	       of->all.at[at].device == of->all.at[at - 1].device)
 		at--;
 	return at;
 }
 
-static json_t *measured_json(const measured *m, int stage)
+static json_t *measured_json(const reader *r, const measured_trace *m,
+			     int stage)
 {
+	const measured_spans *of = &m->stages[stage];
 	json_t *rows = json_array();
-	for (int i = 0; i < drawn(m, stage); i++) {
-		const span *x = &m->spans[stage].at[i];
+	for (int i = 0; i < drawn(of); i++) {
+		const measured_span *x = &of->all.at[i];
 		json_array_append_new(rows, json_pack("[i,i,f,f]", x->device,
-						      x->row, x->begin / 1e6,
-						      x->length / 1e6));
+						      x->row, x->begin,
+						      x->seconds));
 	}
 	return json_pack("{s:f,s:o,s:o}", "seconds", m->seconds, "longest",
-			 longest_json(m, stage), "timeline", rows);
+			 longest_json(r, of, stage), "timeline", rows);
 }
 
 /* ---- all of them -------------------------------------------------------- */
@@ -328,16 +235,13 @@ static json_t *part_of(json_t *report, int stage)
 
 static bool add_trace(const reader *r, json_t *report)
 {
-	measured m = { .r = r };
-	json_t *part, *j = r->path ? read_object(r) : NULL;
-	size_t n = j ? (size_t)r->p->nstages * sizeof(*m.spans) : 0;
-	m.spans = arena_alloc(r->a, n);
-	memset(m.spans, 0, n);
-	if (r->path && (!j || !read_trace(&m, j)))
+	const measured_trace *m = NULL;
+	json_t *part;
+	if (r->path && !(m = measured_trace_read(r->a, r->s, r->path, r->p)))
 		return false;
-	for (int s = 0; (part = part_of(report, s)); s++)
+	for (int i = 0; (part = part_of(report, i)); i++)
 		json_object_set_new(part, "measured",
-				    j ? measured_json(&m, s) : json_null());
+				    m ? measured_json(r, m, i) : json_null());
 	return true;
 }
 

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "libtdl/api.h"
+#include "libtdl/stages_beside.h"
 #include "libtdl/stages_view.h"
 
 typedef struct question {
 	tdl_plan *of;
-	const char *machine, *format;
+	const char *machine, *format, *trace;
 	char *answer;
 } question;
 
@@ -55,6 +56,30 @@ char *tdl_plan_trace(tdl_plan *p, const char *machine)
 {
 	question q = { .of = p, .machine = machine };
 	return api_ask(p->context, trace, &q, &q.answer);
+}
+
+static void compare(api_call *c, void *arg)
+{
+	question *q = arg;
+	const stages_view *v = view_of(c, q);
+	text_stream s;
+	const measured_trace *m = !v ? NULL :
+		measured_trace_read(c->job.arena, c->job.sink, q->trace, v->p);
+	if (!m)
+		return;
+	const beside *b = beside_of(v, m);
+	if (api_as_text(c)) {
+		beside_text(text_stream_open(&s), b);
+		q->answer = api_printed(c, &s);
+	} else {
+		q->answer = api_text(beside_json(b));
+	}
+}
+
+char *tdl_plan_beside(tdl_plan *p, const char *machine, const char *path)
+{
+	question q = { .of = p, .machine = machine, .trace = path };
+	return api_ask(p->context, compare, &q, &q.answer);
 }
 
 static void draw(api_call *c, void *arg)

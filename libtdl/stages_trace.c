@@ -5,6 +5,10 @@
 
 #include "libtdl/stages_view.h"
 
+#include <stdlib.h>
+
+#include "base/vec.h"
+
 enum { PASSES, COMPUTES, COMMUNICATES, SENDS, RECEIVES, THREADS };
 
 static json_t *name_json(const char *what, int nth, int thread,
@@ -101,26 +105,53 @@ static void add_units(const stages_view *v, json_t *to, int s)
 	}
 }
 
+/* The threads of messages of a stage: as many as are under way at a time, since
+ * what lies in a thread must not overlap. */
+typedef struct lanes {
+	VEC(double) end; /* of the last in each */
+} lanes;
+
+/* The thread for a message, at an end of it. */
+static int thread_of(const stages_view *v, json_t *to, lanes *x, int end,
+		     int s, const simulated_message *m)
+{
+	int k = 0;
+	while (k < x->end.n && x->end.at[k] > m->begin_seconds)
+		k++;
+	int thread = SENDS + end + 2 * k;
+	if (k == x->end.n) {
+		vec_push(v->arena, &x->end, 0);
+		if (k > 0)
+			json_array_append_new(
+				to, name_json("thread_name", s, thread,
+					      end ? "receives" : "sends"));
+	}
+	x->end.at[k] = m->end_seconds;
+	return thread;
+}
+
 /* Both ends of a message, and the arrow between them. */
-static void add_message(const stages_view *v, json_t *to, int m)
+static void add_message(const stages_view *v, json_t *to, int m, lanes *rows)
 {
 	const simulated_message *x = &v->step->messages[m];
 	const plan_channel *c = &v->p->channels[x->channel];
 	const char *name = v->p->stages[c->to].tensors[c->target].name;
 	const int ends[] = { c->from, c->to };
 	for (int i = 0; i < 2; i++) {
+		int thread = thread_of(v, to, &rows[2 * ends[i] + i], i,
+				       ends[i], x);
 		json_t *args = json_pack("{s:i,s:i,s:o}", "from", c->from,
 					 "to", c->to, "micro_batch",
 					 number_or_null(x->turn));
 		json_array_append_new(
-			to, span_json(name, "message", ends[i], SENDS + i,
+			to, span_json(name, "message", ends[i], thread,
 				      x->begin_seconds, x->end_seconds, args));
 		json_array_append_new(
 			to, json_pack("{s:s,s:s,s:s,s:s*,s:i,s:i,s:i,s:f}",
 				      "name", name, "cat", "message", "ph",
 				      i ? "f" : "s", "bp", i ? "e" : NULL,
 				      "id", m, "pid", ends[i], "tid",
-				      SENDS + i, "ts",
+				      thread, "ts",
 				      (i ? x->end_seconds : x->begin_seconds) *
 					      1e6));
 	}
@@ -137,6 +168,29 @@ static void add_memory(const stages_view *v, json_t *to, int s)
 				      (json_int_t)v->uses[s][i].nbytes));
 }
 
+static int by_begin(const void *x, const void *y)
+{
+	const simulated_message *const *a = x, *const *b = y;
+	if ((*a)->begin_seconds != (*b)->begin_seconds)
+		return (*a)->begin_seconds < (*b)->begin_seconds ? -1 : 1;
+	return *a < *b ? -1 : *a > *b;
+}
+
+static void add_messages(const stages_view *v, json_t *to)
+{
+	const simulation *s = v->step;
+	int n = s->nmessages;
+	lanes *rows = ARENA_ARRAY(v->arena, lanes, 2 * v->p->nstages);
+	const simulated_message **all =
+		ARENA_ARRAY(v->arena, const simulated_message *, n);
+	for (int m = 0; m < n; m++)
+		all[m] = &s->messages[m];
+	if (n > 0)
+		qsort(all, (size_t)n, sizeof(*all), by_begin);
+	for (int m = 0; m < n; m++)
+		add_message(v, to, (int)(all[m] - s->messages), rows);
+}
+
 json_t *stages_trace(const stages_view *v)
 {
 	json_t *events = json_array();
@@ -146,8 +200,7 @@ json_t *stages_trace(const stages_view *v)
 		add_units(v, events, s);
 		add_memory(v, events, s);
 	}
-	for (int m = 0; m < v->step->nmessages; m++)
-		add_message(v, events, m);
+	add_messages(v, events);
 	return json_pack("{s:o,s:s,s:{s:s,s:s,s:f}}", "traceEvents", events,
 			 "displayTimeUnit", "ms", "otherData", "model",
 			 v->p->model, "machine", v->machine->name, "seconds",

@@ -57,7 +57,7 @@ def check_events(events):
 
 
 def check_threads(events):
-    """A stream does one thing at a time, and so does a port."""
+    """A thread has one thing at a time, as viewers ask for."""
     rows = {}
     for e in events:
         if e["ph"] == "X" and e["tid"] != 0:
@@ -69,12 +69,27 @@ def check_threads(events):
             expect(f"{row}: two at {begin}", end <= begin + 1e-6)
 
 
+def check_names(events):
+    """Each process and each thread with something in it has one name."""
+    names = {}
+    for e in events:
+        if e["ph"] == "M" and e["name"].endswith("_name"):
+            key = (e["name"], e["pid"], e["tid"])
+            expect(f"{key} has two names", key not in names)
+            names[key] = e["args"]["name"]
+    for e in events:
+        if e["ph"] == "X":
+            expect(f"{e}: no name", ("process_name", e["pid"], 0) in names and
+                   ("thread_name", e["pid"], e["tid"]) in names)
+
+
 def check_trace(path, simulated):
     with open(path, encoding="utf-8") as f:
         trace = json.load(f)
     events = trace["traceEvents"]
     check_events(events)
     check_threads(events)
+    check_names(events)
     end = max(e["ts"] + e.get("dur", 0) for e in events if "ts" in e)
     near("the end", end, simulated["predicted_seconds"] * 1e6)
     same("processes", len({e["pid"] for e in events}),
@@ -162,11 +177,128 @@ def check(tmp, options, machine):
     check_bytes(shown)
     check_trace(f"{tmp}/a.json", simulated)
     check_diagram(f"{tmp}/a.svg", simulated)
+    check_beside(plan, on, tmp, shown)
     programs.run(TDLC, "show", plan, *on, "--diagram", f"{tmp}/b.svg")
     with open(f"{tmp}/a.svg", "rb") as f, open(f"{tmp}/b.svg", "rb") as g:
         expect("another diagram", f.read() == g.read())
     check_text("simulate", plan, *on)
     check_text("show", plan, *on, "--diagram", "-")
+
+
+# ---- measured steps ----------------------------------------------------------
+
+TRANSFERS = {"receive", "all-gather", "all-to-all", "reduce-scatter", "halo",
+             "send-receive"}
+
+
+def measured_times(events, shown, rows):
+    """By stage and instruction, of (stage, instruction) in rows: the most and
+    the least seconds of a device. Other instructions are of a bucket that
+    begins before."""
+    stages = shown.get("stages", [shown])
+    ends = [0]
+    for x in stages:
+        ends.append(ends[-1] + x["devices"])
+    own = {}
+    for e in events:
+        if e["ph"] != "X" or e["cat"] == "send":  # as its receive
+            continue
+        s = next(i for i in range(len(stages)) if e["pid"] < ends[i + 1])
+        key = (s, max(i for t, i in rows
+                      if t == s and i <= e["args"]["instruction"]))
+        by = own.setdefault(key, {})
+        by[e["pid"]] = by.get(e["pid"], 0) + e["dur"] / 1e6
+    return {k: (max(v.values()), min(v.values())) for k, v in own.items()}
+
+
+def simulated_times(events):
+    """By stage and instruction, of what is no message."""
+    all_of = {}
+    for e in events:
+        if e["ph"] == "X" and "instruction" in e["args"]:
+            key = (e["pid"], e["args"]["instruction"])
+            all_of[key] = all_of.get(key, 0) + e["dur"] / 1e6
+    return all_of
+
+
+def check_beside(plan, on, tmp, shown):
+    """What tdlrun writes is a trace of the same schema, and what is said of it
+    beside the simulation is what the two traces have."""
+    programs.run(programs.TDLRUN, plan, "--kernels", "interpreter", "--trace",
+                 f"{tmp}/m.json")
+    with open(f"{tmp}/m.json", encoding="utf-8") as f:
+        trace = json.load(f)
+    with open(f"{tmp}/a.json", encoding="utf-8") as f:
+        simulated = json.load(f)
+    for check_one in check_events, check_threads, check_names:
+        check_one(trace["traceEvents"])
+    said = programs.call(TDLC, "simulate", plan, *on, "--beside",
+                         f"{tmp}/m.json")
+    near("measured", said["measured_seconds"], trace["otherData"]["seconds"])
+    near("simulated", said["simulated_seconds"],
+         simulated["otherData"]["seconds"])
+    same("not measured", said["unmeasured"], 0)
+    by_hand = measured_times(trace["traceEvents"], shown,
+                             [(x["stage"], x["instruction"])
+                              for x in said["instructions"]])
+    model = simulated_times(simulated["traceEvents"])
+    apart = [abs(x["measured_seconds"] - x["simulated_seconds"])
+             for x in said["instructions"]]
+    same("the order", apart, sorted(apart, reverse=True))
+    sums, runs = {}, 0
+    for x in said["instructions"]:
+        key = (x["stage"], x["instruction"])
+        sums.setdefault(x["kind"], [0, 0])
+        sums[x["kind"]][0] += x["simulated_seconds"]
+        sums[x["kind"]][1] += x["measured_seconds"]
+        if key in model:
+            near(f"{x['name']}, simulated", x["simulated_seconds"],
+                 model[key])
+        transfer = x["kind"] in TRANSFERS
+        if not transfer:
+            runs += 1
+        near(f"{x['name']}, measured", x["measured_seconds"],
+             by_hand[key][1 if transfer else 0])
+    for x in said["kinds"]:
+        near(x["kind"], x["simulated_seconds"], sums[x["kind"]][0])
+        near(x["kind"], x["measured_seconds"], sums[x["kind"]][1])
+    same("kinds", len(said["kinds"]), len(sums))
+    expect("few kernels", runs > 5)
+    check_text("simulate", plan, *on, "--beside", f"{tmp}/m.json")
+
+
+def check_hostile(plan, tmp):
+    """Traces that are none of the plan's: the place is said."""
+    with open(f"{tmp}/m.json", encoding="utf-8") as f:
+        good = json.load(f)
+    spans = [i for i, e in enumerate(good["traceEvents"]) if e["ph"] == "X"]
+    at = spans[len(spans) // 2]
+    where = f"traceEvents[{at}]"
+    changes = [(where, ("pid",), -1), (where, ("pid",), 99),
+               (where, ("pid",), 0.5), (where, ("ts",), -1),
+               (where, ("dur",), "1"), (where, ("dur",), 1e300),
+               (where, ("args",), None), (where, ("ph",), 7),
+               (where, ("args", "instruction"), 1 << 40),
+               (where, ("args", "micro_batch"), 1000),
+               (where, (), []),
+               ("otherData", (), None), ("otherData", ("seconds",), -1),
+               ("otherData", ("devices",), 3),
+               ("otherData", ("measured",), "0" * 16)]
+    for place, keys, value in changes:
+        bad = json.loads(json.dumps(good))
+        path = (["traceEvents", at] if place == where else [place]) + list(keys)
+        to = bad
+        for key in path[:-1]:
+            to = to[key]
+        to[path[-1]] = value
+        with open(f"{tmp}/bad.json", "w", encoding="utf-8") as f:
+            json.dump(bad, f)
+        done = subprocess.run([TDLC, "simulate", plan, "--beside",
+                               f"{tmp}/bad.json"], capture_output=True,
+                              text=True, check=False)
+        same(f"{path} is {value}", (done.returncode, done.stdout), (1, ""))
+        if place == where:
+            expect(f"no place: {done.stderr}", place in done.stderr)
 
 
 # ---- neighbours --------------------------------------------------------------
@@ -210,6 +342,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         for options, machine in PLANS:
             check(tmp, options, machine)
+        check_hostile(f"{tmp}/a.plan", tmp)
         check_failures(tmp)
     check_neighbours()
     programs.finish()

@@ -31,12 +31,16 @@ static cli_status hand_out(page *p, tdl_plan *plan, const char *machine,
 cli_status command_simulate(page *p, int argc, char **argv)
 {
 	const char *machine = NULL, *trace = NULL, *diagram = NULL;
+	const char *beside = NULL;
 	const cli_option options[] = {
 		PAGE_OPTION_TOPOLOGY(p, &machine),
 		{ CLI_TEXT, 0, "trace", "FILE",
 		  "write the step as a trace for Chrome or Perfetto", &trace },
 		{ CLI_TEXT, 0, "diagram", "FILE",
 		  "draw the pipeline as SVG", &diagram },
+		{ CLI_TEXT, 0, "beside", "TRACE",
+		  "print where the step differs most from one that tdlrun "
+		  "--trace has measured", &beside },
 		PAGE_OPTION_PROFILE(p),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTIONS(p),
@@ -52,7 +56,12 @@ cli_status command_simulate(page *p, int argc, char **argv)
 	    (diagram && !strcmp(diagram, "-")))
 		return cli_usage(&p->program, "--trace and --diagram write to "
 				 "files: the simulation is printed");
+	if (beside && (trace || diagram))
+		return cli_usage(&p->program, "--beside compares; it writes no "
+				 "--trace and no --diagram");
 	tdl_plan *plan = tdl_plan_load(p->context, argv[first]);
-	return page_failed(p) ? p->status
-			      : hand_out(p, plan, machine, trace, diagram);
+	if (page_failed(p))
+		return p->status;
+	return beside ? page_print(p, tdl_plan_beside(plan, machine, beside))
+		      : hand_out(p, plan, machine, trace, diagram);
 }

@@ -370,6 +370,13 @@ TDL_API char *tdl_plan_simulate(tdl_plan *p, const char *topology);
  * --trace'. */
 TDL_API char *tdl_plan_trace(tdl_plan *p, const char *topology);
 
+/* The simulated step beside one that was measured, a file of `tdlrun --trace'
+ * with that plan: the seconds of the step, of each kind of instruction and of
+ * each instruction, in both, by how far they are apart: `tdlc simulate
+ * --beside'. */
+TDL_API char *tdl_plan_beside(tdl_plan *p, const char *topology,
+			      const char *trace);
+
 /* The diagram of the pipeline in that step: which stage does which pass of
  * which micro-batch when.  format is "svg", or "text", a line for each stage:
  * `tdlc show PLAN --diagram'. */

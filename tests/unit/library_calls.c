@@ -343,14 +343,12 @@ static bool plan_page(library_world *w)
 	return is_text(tdl_plan_page(w->plan, NULL));
 }
 
-static bool plan_simulate(library_world *w)
+static bool plan_step(library_world *w)
 {
-	return is_json(tdl_plan_simulate(w->plan, NULL));
-}
-
-static bool plan_trace(library_world *w)
-{
-	return is_json(tdl_plan_trace(w->plan, NULL));
+	char at[100];
+	return is_json(tdl_plan_simulate(w->plan, NULL)) &&
+	       is_json(tdl_plan_trace(w->plan, NULL)) &&
+	       is_json(tdl_plan_beside(w->plan, NULL, file(w, at, "a.trace")));
 }
 
 static bool plan_chart(library_world *w)
@@ -491,8 +489,9 @@ const library_call library_calls[] = {
 	{ "tdl_plan_layout", plan_layout },
 	{ "tdl_plan_facts", plan_facts },
 	{ "tdl_plan_page", plan_page },
-	{ "tdl_plan_simulate", plan_simulate },
-	{ "tdl_plan_trace", plan_trace },
+	{ "tdl_plan_simulate", plan_step },
+	{ "tdl_plan_trace", plan_step },
+	{ "tdl_plan_beside", plan_step },
 	{ "tdl_plan_chart", plan_chart },
 	{ "tdl_plan_chart", plan_of_stages },
 	{ "tdl_plan_cuts", plan_of_stages },

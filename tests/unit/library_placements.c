@@ -30,7 +30,15 @@ static const char degrees[] =
 	"\"parameterSize\": 10.0, \"memoryUsageA\": 6.0, \"memoryUsageB\": "
 	"4.0, \"syncTimeFw\": {}, \"syncTimeBw\": {}}]}}], \"edges\": []}\n";
 
+/* Of a plan that was not written, which has the digest 0. */
+static const char measured_step[] =
+	"{\"traceEvents\": [{\"ph\": \"X\", \"pid\": 0, \"ts\": 0, "
+	"\"dur\": 1, \"args\": {\"instruction\": 0}}], \"otherData\": "
+	"{\"model\": \"tiny\", \"measured\": \"0000000000000000\", "
+	"\"devices\": 2, \"seconds\": 1}}";
+
 const library_file library_costs[] = {
+	{ "a.trace", measured_step },
 	{ "given.json", given }, { "graph.txt", profile },
 	{ "layers.json", layers }, { "degrees.json", degrees }, { 0 }
 };
