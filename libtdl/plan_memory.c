@@ -70,11 +70,12 @@ static void say_excess(job *d, const plan_request *how, const plan *p)
 	const char *enough = k ? arena_printf(a, "%d devices, or ", k) : "";
 	int64_t more = p->arena_bytes - how->memory;
 	const char *memory = job_option(d, "memory");
-	cli_failed(&d->program, "a device needs %lld bytes, %lld more than "
-		   "%s allows; the most are in use %s:%s\n"
-		   "enough would be %s%s %lld", (long long)p->arena_bytes,
-		   (long long)more, memory, instant(a, p, x.instr), what,
-		   enough, memory, (long long)p->arena_bytes);
+	cli_failed(&d->program, "a device needs %s, %s more than %s allows; "
+		   "the most are in use %s:%s\n"
+		   "enough would be %s%s %lld",
+		   plan_bytes_text(a, p->arena_bytes), plan_bytes_text(a, more),
+		   memory, instant(a, p, x.instr), what, enough, memory,
+		   (long long)p->arena_bytes);
 }
 
 bool plan_fits(job *d, const plan_request *how, const plan *p)

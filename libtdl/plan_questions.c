@@ -295,8 +295,9 @@ static void explain_stages(api_call *c, question *q)
 	if (!v)
 		return;
 	if (!stages_find_tensor(v, q->name, &x)) {
-		api_fail(c, TDL_USAGE, "there is no tensor '%s' in %s", q->name,
-			 q->of->path);
+		api_fail(c, TDL_USAGE, "there is no tensor '%s' in %s%s",
+			 q->name, q->of->path,
+			 stages_tensor_hint(v, q->name));
 	} else if (api_as_text(c)) {
 		stages_tensor_text(text_stream_open(&s), v, &x);
 		q->answer = api_printed(c, &s);

@@ -315,10 +315,10 @@ static void say_excess(const stages_search *x, const graph *g,
 	int64_t bytes = r->plan->stages[at].arena_bytes;
 	bool asked = limit >= (double)x->how->memory && x->how->memory > 0;
 	cli_failed(&x->job->program, "stage %d (%d layer%s, '%s' to '%s') "
-		   "needs %lld bytes on each of its devices, %lld more than "
-		   "%s", at, s->nlayers, s->nlayers == 1 ? "" : "s",
-		   s->first_node, s->last_node, (long long)bytes,
-		   (long long)(bytes - (int64_t)limit),
+		   "needs %s on each of its devices, %s more than %s", at,
+		   s->nlayers, s->nlayers == 1 ? "" : "s", s->first_node,
+		   s->last_node, plan_bytes_text(x->job->arena, bytes),
+		   plan_bytes_text(x->job->arena, bytes - (int64_t)limit),
 		   asked ? arena_printf(x->job->arena, "%s allows",
 					job_option(x->job, "memory"))
 			 : "one of them has");

@@ -2,6 +2,7 @@
  * read. */
 #include "config.h"
 
+#include "base/spelling.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "layout/layout_text.h"
@@ -19,6 +20,15 @@ bool stages_find_tensor(const stages_view *v, const char *name,
 		found = found || x->in[s] >= 0;
 	}
 	return found;
+}
+
+const char *stages_tensor_hint(const stages_view *v, const char *name)
+{
+	spelling s = { .given = name };
+	for (int i = 0; i < v->p->nstages; i++)
+		for (int t = 0; t < v->p->stages[i].ntensors; t++)
+			spelling_try(&s, v->p->stages[i].tensors[t].name);
+	return spelling_hint(&s, v->arena);
 }
 
 /* The node that makes a tensor of a stage; -1: none there. */

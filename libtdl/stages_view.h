@@ -77,6 +77,9 @@ typedef struct stages_tensor {
 bool stages_find_tensor(const stages_view *v, const char *name,
 			stages_tensor *x);
 
+/* A hint at a name that was probably meant, as spelling_hint() has it. */
+const char *stages_tensor_hint(const stages_view *v, const char *name);
+
 /* Where it is made, held, sent and read. */
 void stages_tensor_text(FILE *to, const stages_view *v, const stages_tensor *x);
 json_t *stages_tensor_json(const stages_view *v, const stages_tensor *x);

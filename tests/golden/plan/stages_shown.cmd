@@ -36,6 +36,7 @@ tdlc diff "$tmp/one.plan" "$tmp/a.plan" --json | sed -n '/"devices": 4/,/predict
 tdlc explain --plan "$tmp/a.plan" --tensor h
 tdlc explain --plan "$tmp/a.plan" --tensor w1.grad --json | grep -A9 '"stages"'
 status tdlc explain --plan "$tmp/a.plan" --tensor none
+status tdlc explain --plan "$tmp/a.plan" --tensor w1.gard
 tdlc report "$tmp/a.plan" -o "$tmp/a.html" --json | grep -c '"report"'
 grep -c 'id="stages-view"' "$tmp/a.html"
 # With the plan, for the machine of the search.
