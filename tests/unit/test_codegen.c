@@ -237,6 +237,25 @@ START_TEST(copied_factors)
 }
 END_TEST
 
+/* Exponents that have a text of their own, and others. */
+START_TEST(powers)
+{
+	static const double of[] = { 2, 3, -1, 0.5 };
+	static const dtype types[] = { DT_F32, DT_BF16, DT_F64 };
+	kernels all = {0};
+	for (int t = 0; t < 3; t++)
+		for (int n = 0; n < 4; n++) {
+			kernel *k = begin("power", RED_NONE, types[t]);
+			kexpr *i = add_var(k, "i", KVAR_OUTPUT, 150);
+			int x = add_input(k, "x", types[t], 1, 150);
+			k->body = kx_fn2(mem, FN_POW, READ(k, x, NULL, i),
+					 constant(types[t], of[n]));
+			vec_push(mem, &all, k);
+		}
+	check_all(&all);
+}
+END_TEST
+
 START_TEST(schedules)
 {
 	for (int variant = 0; variant < 5; variant++)
@@ -531,6 +550,7 @@ Suite *suite(void)
 	tcase_add_test(c, scatters);
 	tcase_add_test(c, scans);
 	tcase_add_test(c, large);
+	tcase_add_test(c, powers);
 	tcase_add_test(c, in_place);
 	tcase_add_loop_test(c, nested_text, 0, FN_COUNT);
 	tcase_add_test(c, nested_values);
