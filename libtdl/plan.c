@@ -22,6 +22,23 @@ typedef struct search {
 	tdl_plan *result;
 } search;
 
+/* The bytes that a limit of memory leaves beside a plan's arena. */
+static int64_t room_beside(const plan *p, int64_t limit)
+{
+	if (limit <= 0)
+		return PLAN_MAX_BYTES;
+	return limit > p->arena_bytes ? limit - p->arena_bytes : 0;
+}
+
+/* The plan, with the bytes of the factors that processors keep packed. */
+static const plan *with_factors(arena *a, const plan *p, int64_t limit)
+{
+	plan *own = p ? ARENA_COPY(a, p, 1) : NULL;
+	if (own)
+		codegen_keep(own, room_beside(p, limit));
+	return own;
+}
+
 static void find_plan(api_call *c, void *arg)
 {
 	search *s = arg;
@@ -40,6 +57,7 @@ static void find_plan(api_call *c, void *arg)
 	api_status(c, status);
 	if (!made || status != CLI_OK)
 		return;
+	r.plan = with_factors(c->job.arena, r.plan, how.memory);
 	s->result = ARENA_NEW(c->job.arena, tdl_plan);
 	*s->result = (tdl_plan){ .context = c->context,
 				 .arena = c->job.arena, .path = api_nowhere,
@@ -151,10 +169,14 @@ static const char *stages_text(api_call *c, const tdl_plan *p,
 {
 	arena *a = c->job.arena;
 	const plan_pipeline *whole = p->stages;
-	plan_pipeline own;
+	plan_pipeline own, *made = NULL;
 	if (!whole)
-		whole = lower_completed_pipeline(a, p->found->pipeline->plan,
-						 codegen_sources, c->job.sink);
+		whole = made = lower_completed_pipeline(
+			a, p->found->pipeline->plan, codegen_sources,
+			c->job.sink);
+	for (int i = 0; made && i < made->nstages; i++)
+		codegen_keep(&made->stages[i],
+			     room_beside(&made->stages[i], p->how->memory));
 	if (whole)
 		own = *whole;
 	if (whole && p->found)

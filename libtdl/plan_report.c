@@ -206,6 +206,8 @@ json_t *plan_report_search(const plan_result *r)
 	set_int(j, "peak_bytes_per_device", r->plan->arena_bytes);
 	set_int(j, "peak_bytes_one_device", r->one_device_bytes);
 	set_int(j, "copies_bytes_per_gpu", r->plan->copies_bytes);
+	if (r->plan->kept_bytes > 0)
+		set_int(j, "kept_bytes_per_worker", r->plan->kept_bytes);
 	json_object_set_new(j, "predicted_seconds", json_real(r->seconds));
 	json_object_set_new(j, "predicted_seconds_one_device",
 			    json_real(r->one_device_seconds));

@@ -286,6 +286,10 @@ void plan_report_text(FILE *to, arena *a, const plan_result *r)
 		print_item(to, "copies", arena_printf(
 			a, "%s more per GPU, of operands for cuBLASLt",
 			plan_bytes_text(a, r->plan->copies_bytes)));
+	if (r->plan->kept_bytes > 0)
+		print_item(to, "kept", arena_printf(
+			a, "%s more per processor's worker, of packed factors",
+			plan_bytes_text(a, r->plan->kept_bytes)));
 	text = arena_printf(a, "%s a run, for '%s'",
 			    units_seconds(r->seconds).text, r->machine);
 	if (r->communication > 0)

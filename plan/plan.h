@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 #include "layout/transfer.h"
+#include "plan/kept.h"
 
 enum {
 	PLAN_VERSION = 3,
@@ -292,6 +293,8 @@ typedef struct plan {
 	int64_t copies_bytes;  /* of each GPU, beside the arenas, where a
 				  library multiplies: of operands that are
 				  copied for it (plan/gemm.h) */
+	int64_t kept_bytes;    /* of each worker on processors, beside its
+				  arena, for packed factors (plan/kept.h) */
 	int64_t communication_bytes; /* received by all workers in one run */
 } plan;
 

@@ -404,9 +404,12 @@ bool read_names(reader *r, members *m, const char *key, const char ***names,
 
 bool read_copies(reader *r, plan *p, members *top)
 {
-	return !json_object_get(top->object, "copies_bytes") ||
-	       read_int(r, top, "copies_bytes", 0, PLAN_MAX_BYTES,
-			&p->copies_bytes);
+	return (!json_object_get(top->object, "copies_bytes") ||
+		read_int(r, top, "copies_bytes", 0, PLAN_MAX_BYTES,
+			 &p->copies_bytes)) &&
+	       (!json_object_get(top->object, "kept_bytes") ||
+		read_int(r, top, "kept_bytes", 0, PLAN_MAX_BYTES,
+			 &p->kept_bytes));
 }
 
 bool read_outputs(reader *r, plan *p)

@@ -77,7 +77,7 @@ plan *plan_one_device(arena *a, const plan *p)
 {
 	plan *one = ARENA_COPY(a, p, 1);
 	one->mesh.naxes = 0;
-	one->communication_bytes = 0;
+	one->communication_bytes = one->kept_bytes = 0;
 	set_tensors(a, one);
 	one->nodes = ARENA_COPY(a, p->nodes, p->nnodes);
 	for (int n = 0; n < one->nnodes; n++)

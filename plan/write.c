@@ -342,6 +342,8 @@ static void put_plan(writer *w, const void *of)
 	write_member(w, "arena_bytes", json_integer(p->arena_bytes));
 	if (p->copies_bytes > 0)
 		write_member(w, "copies_bytes", json_integer(p->copies_bytes));
+	if (p->kept_bytes > 0)
+		write_member(w, "kept_bytes", json_integer(p->kept_bytes));
 	write_member(w, "communication_bytes",
 		   json_integer(p->communication_bytes));
 	write_member(w, "inputs", write_ints(p->inputs, p->ninputs));

@@ -43,6 +43,9 @@ static json_t *of_stage(const void *of, int i)
 	if (p->copies_bytes > 0)
 		json_object_set_new(j, "copies_bytes",
 				    json_integer(p->copies_bytes));
+	if (p->kept_bytes > 0)
+		json_object_set_new(j, "kept_bytes",
+				    json_integer(p->kept_bytes));
 	json_object_set_new(j, "communication_bytes",
 			    json_integer(p->communication_bytes));
 	json_object_set_new(j, "inputs", write_ints(p->inputs, p->ninputs));

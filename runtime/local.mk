@@ -35,6 +35,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/exec/executor.c %D%/exec/executor.h \
 	%D%/exec/executor_constants.c \
 	%D%/exec/executor_folds.c \
+	%D%/exec/executor_kept.c \
 	%D%/exec/executor_figures.c \
 	%D%/exec/executor_parts.c %D%/exec/executor_parts.h \
 	%D%/exec/executor_spans.c \

@@ -37,6 +37,7 @@ script_tests = \
 	%D%/docs.sh \
 	%D%/golden.sh \
 	%D%/installed.sh \
+	%D%/kept.sh \
 	%D%/library.sh \
 	%D%/mpi.sh \
 	%D%/mpi_stages.sh \

@@ -43,6 +43,22 @@ char *codegen_c(arena *a, const kernel *k)
 	return s;
 }
 
+void codegen_keep(plan *p, int64_t room)
+{
+	arena *work = arena_new();
+	kept_factor *all = ARENA_ARRAY(work, kept_factor,
+				       p->nkernels * KEPT_SIDES);
+	for (int i = 0; i < p->nkernels; i++) {
+		const kernel *k = p->kernels[i].kernel;
+		if (k->opaque)
+			continue;
+		const schedule s = schedule_of(k);
+		schedule_keeps(&s, k, all + i * KEPT_SIDES);
+	}
+	p->kept_bytes = kept_plan_bytes(p, all, room);
+	arena_free(work);
+}
+
 void codegen_sources(arena *a, plan_kernel *k)
 {
 	k->c = codegen_c(a, k->kernel);

@@ -24,6 +24,10 @@ char *codegen_cuda(arena *a, const kernel *k, plan_launch *launch);
  * TDL_OUT and its strides, then TDL_FAULT. */
 char *codegen_cuda_words(arena *a, const kernel *k, const char *name, int bits);
 
+/* Finds the factors that all kernels of a plan can keep, and sets
+ * p->kept_bytes, at most `room'. */
+void codegen_keep(plan *p, int64_t room);
+
 /* Both, for k->kernel. */
 void codegen_sources(arena *a, plan_kernel *k);
 

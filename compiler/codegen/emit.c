@@ -318,6 +318,11 @@ const char *print_some(emitter *g)
 void emit_begin(emitter *g)
 {
 	OPEN("int TDL_KERNEL(tdl_args *args)");
+	emit_empty(g);
+}
+
+void emit_empty(emitter *g)
+{
 	if (g->k->nout) {
 		OPEN("for (int v = 0; v < %d; v++)", g->k->nout);
 		SAY("if (args->lo[v] >= args->hi[v])");

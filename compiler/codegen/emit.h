@@ -125,8 +125,9 @@ void emit_inner_bounds(emitter *g);
 const char *inner_bound(emitter *g, const char *which);
 
 /* The head of the kernel's function, which returns where the result has no
- * elements; and its end. */
+ * elements, the latter alone, and its end. */
 void emit_begin(emitter *g);
+void emit_empty(emitter *g);
 void emit_end(emitter *g);
 
 /* "args->lo[4] < args->hi[4]" for the reduced variables that have no loop; NULL

@@ -345,9 +345,79 @@ static void emit_place(emitter *g, const char *name, const kexpr *e, loop_set s)
 	CLOSE();
 }
 
+/* ---- factors that are kept ---------------------------------------------- */
+
+/* "(x_hi - x_lo)" of the whole run. */
+static const char *print_whole(emitter *g, int l)
+{
+	int v = g->p.nest.loops[l].var;
+	return arena_printf(g->p.a, "(kept->hi[%d] - kept->lo[%d])", v, v);
+}
+
+/* Goes from the number in `to' of a point of the loops before l to that of one
+ * with l, at `x'. */
+static void emit_number(emitter *g, const char *to, int l, const char *x)
+{
+	SAY("%s = %s * %s + %s - kept->lo[%d];", to, to, print_whole(g, l), x,
+	    g->p.nest.loops[l].var);
+}
+
+static void emit_kept(emitter *g, int which, const char *name, loop_set own,
+		      const char *tile)
+{
+	const char *count = "1";
+	OPEN("if (kept && kept->at[%d])", which);
+	SAY("int64_t at = 0, first = 0;");
+	for (int l = 0; l < g->p.nest.n; l++) {
+		const char *x = loop_name(g, l);
+		if (g->s.outer & loop_bit(l))
+			emit_number(g, "at", l, x);
+		if (!(own & loop_bit(l)))
+			continue;
+		emit_number(g, "first", l, arena_printf(g->p.a, "%s_lo", x));
+		count = arena_printf(g->p.a, "%s * %s", count,
+				     print_whole(g, l));
+	}
+	SAY("const int64_t all = (%s + %s - 1) / %s * %s;", count, tile, tile,
+	    tile);
+	SAY("product.%s.kept = (%s *)kept->at[%d] + (at * all + first) * "
+	    "product.depth;", name, type_of_value(product_type(g->k)), which);
+	CLOSE();
+}
+
+/* The answer of a kernel that is asked for the factors that it can keep. */
+static void emit_keeps(emitter *g, const kept_factor *f,
+		       const char *const *tile)
+{
+	OPEN("if (args->keeps)");
+	for (int i = 0; i < KEPT_SIDES; i++)
+		if (f[i].inputs)
+			SAY("args->keeps[%d] = (tdl_keeps){ %" PRIu32
+			    ", %" PRIu32 ", %" PRIu32 ", %" PRIu32
+			    ", %d, %s };", i, f[i].inputs, f[i].outer,
+			    f[i].own, f[i].depth, f[i].size, tile[i]);
+	SAY("return 0;");
+	CLOSE();
+}
+
 /* ---- the product ------------------------------------------------------- */
 
-static void emit_call(emitter *g)
+/* Computes the product, or packs what is kept. */
+static void emit_work(emitter *g, const kept_factor *keeps)
+{
+	const char *t = type_suffix(product_type(g->k));
+	if (keeps[KEPT_ROWS].inputs || keeps[KEPT_COLS].inputs) {
+		SAY("if (kept && kept->fill)");
+		SAY("\ttdl_fill_%s(&product);", t);
+		SAY("else");
+		SAY("\ttdl_product_%s(&product);", t);
+	} else {
+		SAY("tdl_product_%s(&product);", t);
+	}
+}
+
+static void emit_call(emitter *g, const kept_factor *keeps,
+		      const char *const *tile)
 {
 	const char *some = print_some(g);
 	const char *depth = print_count(g, g->s.depth);
@@ -363,17 +433,31 @@ static void emit_call(emitter *g)
 		SAY("product.depth = %s;", depth);
 	emit_place(g, "left", g->s.left, g->s.rows);
 	emit_place(g, "right", g->s.right, g->s.cols);
-	SAY("tdl_product_%s(&product);", type_suffix(product_type(g->k)));
+	if (keeps[KEPT_ROWS].inputs)
+		emit_kept(g, KEPT_ROWS, "left", g->s.rows, tile[KEPT_ROWS]);
+	if (keeps[KEPT_COLS].inputs)
+		emit_kept(g, KEPT_COLS, "right", g->s.cols, tile[KEPT_COLS]);
+	emit_work(g, keeps);
 }
 
 void emit_product(emitter *g)
 {
 	const char *type = type_of_value(product_type(g->k));
-	emit_pack(g, "pack_rows", g->s.left, g->s.rows, "TDL_ROWS");
-	emit_pack(g, "pack_cols", g->s.right, g->s.cols,
-		  arena_printf(g->p.a, "TDL_COLS(%s)", type));
+	const char *const tile[] = {
+		[KEPT_ROWS] = "TDL_ROWS",
+		[KEPT_COLS] = arena_printf(g->p.a, "TDL_COLS(%s)", type)
+	};
+	kept_factor keeps[KEPT_SIDES];
+	schedule_keeps(&g->s, g->k, keeps);
+	emit_pack(g, "pack_rows", g->s.left, g->s.rows, tile[KEPT_ROWS]);
+	emit_pack(g, "pack_cols", g->s.right, g->s.cols, tile[KEPT_COLS]);
 	emit_store(g);
-	emit_begin(g);
+	OPEN("int TDL_KERNEL(tdl_args *args)");
+	if (keeps[KEPT_ROWS].inputs || keeps[KEPT_COLS].inputs) {
+		SAY("const tdl_kept *kept = args->kept;");
+		emit_keeps(g, keeps, tile);
+	}
+	emit_empty(g);
 	SAY("tdl_product product = { .args = args, .left = { .pack = "
 	    "TDL_PART(pack_rows) },");
 	SAY("\t\t\t.right = { .pack = TDL_PART(pack_cols) },");
@@ -386,7 +470,7 @@ void emit_product(emitter *g)
 		if (g->p.nest.loops[l].part == LOOP_REMAINDER &&
 		    !(g->s.outer & loop_bit(l)))
 			emit_bounds(g, l);
-	emit_call(g);
+	emit_call(g, keeps, tile);
 	close_loops(g, opened);
 	emit_end(g);
 }

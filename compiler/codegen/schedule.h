@@ -5,6 +5,7 @@
 #define TDL_COMPILER_CODEGEN_SCHEDULE_H
 
 #include "compiler/codegen/nest.h"
+#include "plan/kept.h"
 
 typedef enum nest_kind {
 	SCHEDULE_MAP,	  /* nothing is reduced: a nest of loops */
@@ -73,6 +74,11 @@ typedef struct schedule {
 } schedule;
 
 schedule schedule_of(const kernel *k);
+
+/* The factors of a kernel's product that can be kept in packed form; none of
+ * other schedules.  (kept.c) */
+void schedule_keeps(const schedule *s, const kernel *k,
+		    kept_factor to[KEPT_SIDES]);
 
 /* A reduction under a condition as a scatter or as a scan, if its condition
  * allows it.  (schedule_where.c) */

@@ -47,6 +47,29 @@ typedef struct tdl_fault {
 	int64_t value;
 } tdl_fault;
 
+/* A factor of a product that can be kept in packed form.  Sets of variables
+ * have a bit each: those around the product, its own rows or columns, and those
+ * that are summed over.  For each point of the first, in row-major order, lie
+ * whole tiles of its own, and for each tile all of the depth. */
+typedef struct tdl_keeps {
+	uint32_t inputs; /* that it reads; 0: it cannot be kept */
+	uint32_t outer, own, depth;
+	int size, tile; /* bytes of an element; rows or columns */
+} tdl_keeps;
+
+/* The factors of a run that are kept: of the rows, of the columns. */
+typedef struct tdl_kept {
+	/* Where they lie, 64-byte aligned; NULL: not kept.  A part of the run
+	 * begins, along the factor's own variables, with a whole tile, and is
+	 * contiguous in the row-major order of all of them. */
+	void *at[2];
+	int64_t lo[TDL_MAX_NVARS], hi[TDL_MAX_NVARS]; /* of the whole run */
+	/* A bit for each factor: nothing is computed, but part i of n of it is
+	 * packed; lo and hi of the arguments are those of the whole run. */
+	unsigned fill;
+	int i, n;
+} tdl_kept;
+
 typedef struct tdl_args {
 	int64_t lo[TDL_MAX_NVARS]; /* the part of the iteration space: each */
 	int64_t hi[TDL_MAX_NVARS]; /* variable runs over [lo, hi) */
@@ -55,6 +78,11 @@ typedef struct tdl_args {
 			  is read at the result's own index only */
 	void *scratch;
 	tdl_fault fault;
+	const tdl_kept *kept; /* NULL: nothing */
+	/* NULL, or: receives what the kernel can keep of either factor, and
+	 * nothing is computed; a kernel that keeps none may leave it as it is,
+	 * if the part that is asked for is empty. */
+	tdl_keeps *keeps;
 	const int64_t *numbers; /* of kernels that share a text, which call it
 				   TDL_NUMBER_0 and so on; set by them */
 } tdl_args;

@@ -74,11 +74,14 @@ typedef void tdl_store(const tdl_product *p, int64_t row, int64_t nrows,
 		       int64_t col, int64_t ncols, const void *tile);
 
 /* A factor.  Where `at` is not NULL it lies in memory, the element of depth d
- * of row or column i at at[d * depth + i * step]. */
+ * of row or column i at at[d * depth + i * step].  Where `kept` is
+ * not NULL it is there in packed form: tile after tile, each with all of the
+ * depth. */
 typedef struct tdl_factor {
 	tdl_pack *pack;
 	const void *at;
 	int64_t depth, step; /* elements */
+	void *kept;
 } tdl_factor;
 
 struct tdl_product {
@@ -285,6 +288,11 @@ TDL_TYPED(panel_of)(const tdl_product *p, const tdl_factor *f,
 		    const TDL_TYPED(block) * b, int64_t uses, int64_t first,
 		    int64_t n, int64_t width, TDL_T *to)
 {
+	if (f->kept)
+		return (TDL_TYPED(panel)){ (const TDL_T *)f->kept +
+						   first * p->depth +
+						   b->depth * width,
+					   width };
 	if (TDL_TYPED(in_place)(f, uses, n, width))
 		return (TDL_TYPED(panel)){
 			(const TDL_T *)f->at + b->depth * f->depth + first,
@@ -361,8 +369,9 @@ static void TDL_TYPED(add_cols)(const tdl_product *p, TDL_TYPED(panels) * s,
 	const tdl_factor *f = &p->right;
 	const int64_t cols = TDL_COLS(TDL_T), whole = b->ncols / cols;
 	const int64_t above = (b->nrows + TDL_ROWS - 1) / TDL_ROWS;
-	const bool here = TDL_TYPED(in_place)(f, above, cols, cols);
-	const bool copied = f->at && f->step == 1 && !here;
+	const bool here = !f->kept &&
+			  TDL_TYPED(in_place)(f, above, cols, cols);
+	const bool copied = f->at && f->step == 1 && !here && !f->kept;
 	for (int64_t k = 0; k * cols < b->ncols; k++) {
 		TDL_T *to = s->right[k % TDL_PANELS];
 		TDL_TYPED(panel) right = { to, cols };
@@ -377,6 +386,8 @@ static void TDL_TYPED(add_cols)(const tdl_product *p, TDL_TYPED(panels) * s,
 				tdl_min(cols, b->ncols - j), cols, to);
 		if (here && k + 1 < whole)
 			next = right.at + cols;
+		if (f->kept && k + 1 < whole)
+			next = right.at + cols * p->depth;
 		TDL_TYPED(add_tiles)
 		(p, b, j, left, right, next,
 		 s->tile[b->first && b->last ? 0 : k * above]);
@@ -437,6 +448,43 @@ static inline void TDL_TYPED(product)(const tdl_product *p)
 				 .nrows = tdl_min(rows, p->rows - i),
 				 .col = j,
 				 .ncols = tdl_min(cols, p->cols - j) });
+}
+
+/* Packs tiles i of n of a factor, `count' rows or columns of `width' each, to
+ * where it is kept. */
+static void TDL_TYPED(keep)(const tdl_product *p, const tdl_factor *f,
+			    int64_t count, int64_t width, int64_t i, int64_t n)
+{
+	const int64_t all = (count + width - 1) / width;
+	for (int64_t t = all * i / n; t < all * (i + 1) / n; t++)
+		for (int64_t d = 0; d < p->depth; d += TDL_DEPTH) {
+			const int64_t rest = tdl_min(width, count - t * width);
+			const TDL_TYPED(block) b = {
+				.depth = d,
+				.ndepth = tdl_min(TDL_DEPTH, p->depth - d)
+			};
+			TDL_T *to = (TDL_T *)f->kept +
+				    (t * p->depth + d) * width;
+			if (rest < width)
+				memset(to, 0, (size_t)(b.ndepth * width) *
+						      sizeof(TDL_T));
+			if (f->at)
+				TDL_TYPED(pack)
+				(f, &b, t * width, rest, width, to);
+			else
+				f->pack(p, d, b.ndepth, t * width, rest, to);
+		}
+}
+
+/* The same of the factors that are asked for. */
+static inline void TDL_TYPED(fill)(const tdl_product *p)
+{
+	const tdl_kept *k = p->args->kept;
+	if (k->fill & 1)
+		TDL_TYPED(keep)(p, &p->left, p->rows, TDL_ROWS, k->i, k->n);
+	if (k->fill & 2)
+		TDL_TYPED(keep)
+		(p, &p->right, p->cols, TDL_COLS(TDL_T), k->i, k->n);
 }
 
 /* ---- long sums ---------------------------------------------------------- */

@@ -33,6 +33,7 @@ typedef struct cpu {
 	kernels_from kernels;
 	int nworkers, thread_pool_size;
 	cpu_kernel **generated; /* by kernel; NULL where it is evaluated */
+	tdl_keeps *keeps;	/* [kernel * KEPT_SIDES + side] */
 	opaque_fn *opaque;
 	void *built, *library; /* handles of dlopen() */
 	thread_pool **teams;   /* by worker */
@@ -57,6 +58,28 @@ static bool find_kernels(cpu *c, const build_progress *progress, failure *f)
 		c->built = cpu_build(p->nkernels, text, c->generated,
 				     progress, f);
 	return c->built || !some;
+}
+
+/* Asks the kernels which factors they can keep.  One that has no elements to
+ * compute does nothing else. */
+static void ask_kernels(cpu *c)
+{
+	c->keeps = ARENA_ARRAY(c->a, tdl_keeps, c->p->nkernels * KEPT_SIDES);
+	for (int i = 0; i < c->p->nkernels; i++) {
+		tdl_args args = { .keeps = c->keeps + i * KEPT_SIDES };
+		if (c->generated[i] && c->p->kernels[i].kernel->nout > 0)
+			c->generated[i](&args);
+	}
+}
+
+static void keeps_cpu(void *state, int number, kept_factor to[KEPT_SIDES])
+{
+	const cpu *c = state;
+	for (int i = 0; i < KEPT_SIDES; i++) {
+		const tdl_keeps *k = &c->keeps[number * KEPT_SIDES + i];
+		to[i] = (kept_factor){ k->inputs, k->outer, k->own, k->depth,
+				       k->size };
+	}
 }
 
 static void open_teams(cpu *c)
@@ -125,6 +148,7 @@ static void *open_cpu(const plan_pipeline *all, const backend_options *o,
 		c->opaque = backend_opaque(a, p, o->library, &c->library, f);
 	good = good && c->opaque && find_kernels(c, o->progress, f);
 	if (good) {
+		ask_kernels(c);
 		open_teams(c);
 		good = is_complete(c) ||
 		       fail_with(f, CLI_MACHINE, "out of memory");
@@ -168,15 +192,20 @@ typedef struct job {
 	const kernel *k;
 	const kernel_run *r;
 	bench *benches;
-	int var, nparts; /* the variable that is divided among the pool */
+	int var, nparts; /* the variable that is divided among the pool, .. */
+	int64_t unit;	 /* .. by so many values */
+	bool fills;	 /* packs factors that are kept */
 } job;
 
 static box part_of(const job *j, int i)
 {
 	box b = *j->r->space;
-	if (j->nparts > 1)
-		block(j->r->space->lo[j->var], j->r->space->hi[j->var], i,
-		      j->nparts, &b.lo[j->var], &b.hi[j->var]);
+	int64_t lo = b.lo[j->var], hi = b.hi[j->var], first, end;
+	if (j->nparts < 2 || j->fills)
+		return b;
+	block(0, (hi - lo + j->unit - 1) / j->unit, i, j->nparts, &first, &end);
+	b.lo[j->var] = lo + first * j->unit;
+	b.hi[j->var] = lo + end * j->unit < hi ? lo + end * j->unit : hi;
 	return b;
 }
 
@@ -187,10 +216,31 @@ static void dense(tdl_block *to, const view *v)
 	memcpy(to->stride, v->stride, sizeof(to->stride));
 }
 
-static void run_generated(const job *j, const box *b, bench *at)
+static bool keeps_some(const kernel_run *r)
+{
+	bool some = false;
+	for (int i = 0; i < KEPT_SIDES; i++)
+		some |= r->kept[i] != NULL;
+	return some;
+}
+
+/* The factors that a run keeps, for part i of it. */
+static tdl_kept kept_of_part(const job *j, int i)
+{
+	tdl_kept k = { .i = i, .n = j->nparts,
+		       .fill = j->fills ? j->r->fill : 0 };
+	memcpy(k.at, j->r->kept, sizeof(k.at));
+	memcpy(k.lo, j->r->space->lo, sizeof(k.lo));
+	memcpy(k.hi, j->r->space->hi, sizeof(k.hi));
+	return k;
+}
+
+static void run_generated(const job *j, int part, const box *b, bench *at)
 {
 	tdl_block in[MAX_NINPUTS];
-	tdl_args args = { .in = in, .scratch = at->scratch };
+	const tdl_kept kept = kept_of_part(j, part);
+	tdl_args args = { .in = in, .scratch = at->scratch,
+			  .kept = keeps_some(j->r) ? &kept : NULL };
 	memcpy(args.lo, b->lo, sizeof(args.lo));
 	memcpy(args.hi, b->hi, sizeof(args.hi));
 	for (int i = 0; i < j->k->ninputs; i++)
@@ -211,7 +261,7 @@ static void run_part(void *arg, int i)
 	box b = part_of(j, i);
 	double start = j->r->busy ? clock_thread_seconds() : 0;
 	if (j->c->generated[j->r->kernel])
-		run_generated(j, &b, at);
+		run_generated(j, i, &b, at);
 	else
 		at->status = kernel_eval(j->k, &b, j->r->inputs, j->r->out,
 					 j->c->opaque[j->r->kernel],
@@ -220,8 +270,43 @@ static void run_part(void *arg, int i)
 		at->busy = clock_thread_seconds() - start;
 }
 
+/* The least number of values of variable v that are whole tiles of a factor;
+ * 0 where a part of them would not be contiguous in it. */
+static int64_t unit_of(const tdl_keeps *k, const box *b, int v)
+{
+	int64_t inside = 1, unit = 1;
+	for (int w = 0; w < b->n; w++) {
+		int64_t n = b->hi[w] - b->lo[w];
+		if (w < v && k->own >> w & 1 && n > 1)
+			return 0;
+		if (w > v && k->own >> w & 1)
+			inside = inside * (n % k->tile) % k->tile;
+	}
+	while (unit * inside % k->tile)
+		unit++;
+	return unit;
+}
+
+/* The parts into which variable v can be divided, at most n, in units of
+ * *unit. */
+static int parts_along(const job *j, int v, int n, int64_t *unit)
+{
+	const box *b = j->r->space;
+	int64_t all = b->hi[v] - b->lo[v];
+	*unit = 1;
+	for (int i = 0; i < KEPT_SIDES; i++) {
+		const tdl_keeps *k =
+			&j->c->keeps[j->r->kernel * KEPT_SIDES + i];
+		if (j->r->kept[i] && k->own >> v & 1)
+			*unit = unit_of(k, b, v);
+	}
+	all = *unit > 0 ? (all + *unit - 1) / *unit : 0;
+	return all < n ? (int)all : n;
+}
+
 /* Divides the kernel's work: along the first variable of the result that has
- * enough elements for all.  Small kernels are not divided. */
+ * enough elements for all, or the one that has most.  Small kernels are not
+ * divided. */
 static void divide(job *j, int nthreads)
 {
 	enum { LEAST_POINTS = 1 << 14 };
@@ -233,12 +318,24 @@ static void divide(job *j, int nthreads)
 		if (j->k->vars[v].kind != KVAR_DERIVED &&
 		    points < LEAST_POINTS)
 			points *= j->r->space->hi[v] - j->r->space->lo[v];
-	for (int v = 0; v < j->k->nout && points >= LEAST_POINTS; v++)
-		if (j->r->space->hi[v] - j->r->space->lo[v] >= nthreads) {
+	for (int v = 0; v < j->k->nout && points >= LEAST_POINTS; v++) {
+		int64_t unit;
+		int n = parts_along(j, v, nthreads, &unit);
+		if (n > j->nparts) {
 			j->var = v;
-			j->nparts = nthreads;
-			return;
+			j->nparts = n;
+			j->unit = unit;
 		}
+	}
+}
+
+/* Packs what a run keeps, all threads a part of it. */
+static void fill(const job *of, thread_pool *team)
+{
+	job j = *of;
+	j.fills = true;
+	j.nparts = thread_pool_size(team);
+	thread_pool_run(team, j.nparts, run_part, &j);
 }
 
 static bool run_cpu(void *state, int number, const kernel_run *r, failure *f)
@@ -247,6 +344,8 @@ static bool run_cpu(void *state, int number, const kernel_run *r, failure *f)
 	job j = { .c = c, .k = c->p->kernels[r->kernel].kernel, .r = r,
 		  .benches = c->benches + number * c->thread_pool_size };
 	divide(&j, thread_pool_size(c->teams[number]));
+	if (r->fill)
+		fill(&j, c->teams[number]);
 	thread_pool_run(c->teams[number], j.nparts, run_part, &j);
 	for (int i = 0; r->busy && i < j.nparts; i++)
 		*r->busy = fmax(*r->busy, j.benches[i].busy);
@@ -262,6 +361,7 @@ const backend backend_cpu = {
 	.open = open_cpu,
 	.alloc = alloc_cpu,
 	.free = free_cpu,
+	.keeps = keeps_cpu,
 	.run = run_cpu,
 	.close = close_cpu,
 };

@@ -4,6 +4,7 @@
 #define TDL_RUNTIME_EXEC_BACKEND_H
 
 #include "kernel/eval.h"
+#include "plan/kept.h"
 #include "plan/pipeline.h"
 #include "runtime/exec/build_cache.h"
 
@@ -40,6 +41,11 @@ typedef struct kernel_run {
 	/* NULL, or: receives the seconds of processor time of the slowest of
 	 * the threads that computed it; a backend may leave it as it is. */
 	double *busy;
+	/* Where the packed factors of a product are kept (plan/kept.h), NULL
+	 * for one that is not, and a bit for each that is to be packed
+	 * first. */
+	void *kept[KEPT_SIDES];
+	unsigned fill;
 } kernel_run;
 
 /* There are two kinds.  One whose memory is the host's computes kernels, and
@@ -61,6 +67,9 @@ typedef struct backend {
 	void (*free)(void *b, int worker, void *memory, int64_t nbytes);
 	void (*close)(void *b);
 
+	/* Finds the factors of kernel `kernel' that it can keep; NULL for a
+	 * backend that keeps none. */
+	void (*keeps)(void *b, int kernel, kept_factor to[KEPT_SIDES]);
 	/* Computes; called by worker `worker`, maybe at the same time as by
 	 * others. */
 	bool (*run)(void *b, int worker, const kernel_run *r, failure *f);

@@ -43,6 +43,13 @@ static int by_size(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
+/* The bytes of a worker's plan in memory. */
+static int64_t bytes_of(const executor *m, int worker)
+{
+	const plan *p = part_plan(m, worker);
+	return saturated_add(p->arena_bytes, p->kept_bytes);
+}
+
 /* The least that the workers on this machine can need, of which no more is
  * known than how many they are; false where it is too much for a number. */
 static bool least_bytes(const executor *m, int64_t *all)
@@ -51,7 +58,7 @@ static bool least_bytes(const executor *m, int64_t *all)
 	int64_t *each = ARENA_ARRAY(work, int64_t, m->nworkers);
 	bool good = true;
 	for (int w = 0; w < m->nworkers; w++)
-		each[w] = part_plan(m, w)->arena_bytes;
+		each[w] = bytes_of(m, w);
 	qsort(each, (size_t)m->nworkers, sizeof(*each), by_size);
 	*all = 0;
 	for (int i = 0; good && i < m->neighbours; i++)
@@ -64,7 +71,7 @@ static bool check_memory(const executor *m, failure *f)
 {
 	int64_t all, have = (int64_t)sysconf(_SC_PHYS_PAGES) *
 			    (int64_t)sysconf(_SC_PAGESIZE);
-	int64_t each = part_plan(m, m->first)->arena_bytes;
+	int64_t each = bytes_of(m, m->first);
 	if (!executor_is_host(m))
 		have = 0;
 	if (least_bytes(m, &all) && (have <= 0 || all <= have))
@@ -231,6 +238,7 @@ executor *executor_open(const plan_pipeline *p, const char *path,
 	memory_guard_on(&g, close_guarded, m);
 	bool good = open_link(m, run, f) && check_workers(m, path, f) &&
 		    open_device(m, o, f) && allocate(m, f) &&
+		    executor_keep(m, f) &&
 		    executor_load(m, f) && attach(m, f);
 	memory_guard_off(&g);
 	if (good)
@@ -248,6 +256,8 @@ void executor_abandon(executor *m)
 
 void executor_close(executor *m)
 {
+	if (m->device)
+		executor_keep_no_more(m);
 	for (int w = m->first; m->device && w < m->end; w++)
 		m->backend->free(m->device, w - m->first, m->arenas[w],
 				 part_plan(m, w)->arena_bytes);
@@ -299,12 +309,15 @@ static bool run_kernel(executor *m, int worker, int instr, double *busy,
 	const kernel *k = p->kernels[n->kernel].kernel;
 	view inputs[MAX_NINPUTS], out = view_of(m, worker, in->to);
 	box space = plan_space(p, in, m->number[worker]);
-	kernel_run r = { n->kernel, &space, inputs, &out, busy };
+	kernel_run r = { n->kernel, &space, inputs, &out, busy, { 0 }, 0 };
 	for (int i = 0; i < k->ninputs; i++)
 		inputs[i] = view_of(m, worker, in->inputs[i]);
-	if (!plan_is_idle(p, in) &&
-	    !m->backend->run(m->device, worker - m->first, &r, f))
-		return backend_at(p, worker, instr, f);
+	if (!plan_is_idle(p, in)) {
+		kept_find(m, worker, instr, &r);
+		if (!m->backend->run(m->device, worker - m->first, &r, f))
+			return backend_at(p, worker, instr, f);
+		kept_filled(m, worker, instr);
+	}
 	if (m->disturbed && m->disturbed[in->node])
 		disturb(m, worker, in);
 	return true;
@@ -318,8 +331,8 @@ static void touch_transfer(executor *m, int worker, const plan_instr *in)
 	part_touch(m, worker, in->to, &to);
 }
 
-/* The processor time of a kernel goes to *busy, unless that is NULL. */
-static bool perform(executor *m, int worker, int i, double *busy, failure *f)
+static bool perform_one(executor *m, int worker, int i, double *busy,
+			failure *f)
 {
 	const plan_instr *in = &part_plan(m, worker)->program[i];
 	region to;
@@ -343,6 +356,14 @@ static bool perform(executor *m, int worker, int i, double *busy, failure *f)
 		return m->comm->receive(m->link, i, worker);
 	}
 	return false;
+}
+
+/* The processor time of a kernel goes to *busy, unless that is NULL. */
+static bool perform(executor *m, int worker, int i, double *busy, failure *f)
+{
+	bool good = perform_one(m, worker, i, busy, f);
+	kept_spoil(m, worker, i);
+	return good;
 }
 
 /* Of the instant `start' from which spans are counted, and *busy as above. */
@@ -506,6 +527,7 @@ bool executor_state_set(executor *m, const array *x, failure *f)
 	const stage_tensor *of = strmap_get(m->states, x->name);
 	int buffer = state_buffer(m, of);
 	bool good = true;
+	kept_spoil_all(m);
 	for (int w = m->first; good && buffer >= 0 && w < m->end; w++)
 		if (m->stage[w] == of->stage)
 			good = part_scatter(m, w, buffer, x->data, f);

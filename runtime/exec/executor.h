@@ -116,8 +116,9 @@ int64_t executor_received(const executor *m);
  * the end of the buffers that were written, read or filled. */
 int64_t executor_arena_used(const executor *m, int stage);
 
-/* Bytes that a device has beside the arenas for copies of operands, and the
- * most that any of them takes. */
+/* Bytes that a device, or a worker, has beside the arenas for copies of
+ * operands, or for packed factors that are kept, and the most that any of them
+ * takes. */
 void machine_copies(const executor *m, int64_t *planned, int64_t *used);
 
 /* The array of a tensor of the plan, without data. */

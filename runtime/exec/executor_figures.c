@@ -84,8 +84,14 @@ int64_t executor_received(const executor *m)
 void machine_copies(const executor *m, int64_t *planned, int64_t *used)
 {
 	*planned = *used = 0;
-	if (!executor_is_host(m) && m->backend->copies)
+	if (m->backend->copies)
 		m->backend->copies(m->device, planned, used);
+	for (int w = m->first; w < m->end; w++) {
+		int64_t most = kept_planned(m, w), own = kept_used(m, w);
+		*planned = most > *planned ? most : *planned;
+		*used = own > *used ? own : *used;
+	}
+	*planned = m->comm->greatest(m->link, *planned);
 	*used = m->comm->greatest(m->link, *used);
 }
 

@@ -32,6 +32,7 @@ struct executor {
 	int neighbours; /* those on this machine */
 	unsigned char **arenas;
 	int64_t *used; /* by worker: its arena up to the last byte touched */
+	struct kept_here **kept; /* by worker: packed factors; NULL */
 	const array *inputs, *outputs;
 	double seconds;
 	instr_seconds **measured; /* by worker; NULL: nothing is measured */
@@ -89,6 +90,28 @@ bool executor_fold(executor *m, failure *f);
 /* Copies the value of a state that only folds read. */
 bool executor_fold_get(const executor *m, const char *name, void *to,
 		       failure *f);
+
+/* ---- factors that are kept --------------------------------------------- */
+
+/* Memory for the factors that the workers here keep in packed form, none of
+ * which are packed yet. */
+bool executor_keep(executor *m, failure *f);
+void executor_keep_no_more(executor *m);
+
+/* Adds to a run what it keeps of its factors; kept_filled() says that it was
+ * computed, and the factors are packed. */
+void kept_find(const executor *m, int worker, int instr, kernel_run *r);
+void kept_filled(executor *m, int worker, int instr);
+
+/* Has factors of tensors that an instruction has written, or all factors,
+ * packed again. */
+void kept_spoil(executor *m, int worker, int instr);
+void kept_spoil_all(executor *m);
+
+/* Bytes of a worker here that have been packed; of its plan, where its kernels
+ * keep anything. */
+int64_t kept_used(const executor *m, int worker);
+int64_t kept_planned(const executor *m, int worker);
 
 /* ---- turns of a loop --------------------------------------------------- */
 

@@ -112,6 +112,22 @@ def runs():
            lambda: run.step({**inputs, "x": x[:4]}))
 
 
+def kept():
+    """A weight that is kept in packed form is packed again once it is set."""
+    text = ("model net(batch = 8) {\n    input x[batch, 128]\n"
+            "    param w[160, 128]\n    y = matmul_nt(x, w)\n"
+            "    output y\n}\n")
+    run = tdl.Model("net.tdl", data=text.encode()).search(1).run()
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(8, 128)).astype("f4")
+    for i in range(2):
+        w = rng.normal(size=(160, 128)).astype("f4")
+        run.set_state("w", w)
+        for _ in range(2):
+            expect(f"the result with weights {i} is NumPy's", np.allclose(
+                run.step({"x": x})["y"], x @ w.T, rtol=1e-4, atol=1e-4))
+
+
 def stages():
     """A step of training in two stages is that of one stage."""
     model = tdl.Model(MLP, D=SIZES, train=True, optimizer="sgd")
@@ -205,6 +221,7 @@ with tempfile.TemporaryDirectory() as tmp:
     operators(tmp)
     plans(tmp)
 runs()
+kept()
 stages()
 errors()
 lifetimes()

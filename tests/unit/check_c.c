@@ -30,6 +30,11 @@ int built_run(built *b, int i, tdl_args *args)
 	return b->kernels[i](args);
 }
 
+bool built_keeps(void)
+{
+	return true;
+}
+
 void built_close(built *b)
 {
 	cpu_close(b->library);

@@ -89,6 +89,11 @@ int built_run(built *b, int i, tdl_args *args)
 	return *(int *)&args->fault ? TDL_INDEX_OUTSIDE : 0;
 }
 
+bool built_keeps(void)
+{
+	return false;
+}
+
 void built_close(built *b)
 {
 	dlclose(b->library);

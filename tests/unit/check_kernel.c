@@ -194,11 +194,13 @@ static void *scratch(void)
 	return s;
 }
 
-static outcome run(built *b, int i, const kernel *k, const box *space)
+/* With what is kept of factors, or NULL. */
+static outcome run_kept(built *b, int i, const kernel *k, const box *space,
+			const tdl_kept *kept)
 {
 	outcome o = {.at = kernel_produces(k, space)};
 	tdl_block in[MAX_NINPUTS];
-	tdl_args a = {.in = in, .scratch = scratch()};
+	tdl_args a = {.in = in, .scratch = scratch(), .kept = kept};
 	memcpy(a.lo, space->lo, sizeof(a.lo));
 	memcpy(a.hi, space->hi, sizeof(a.hi));
 	kernel_needs(k, space, o.needs);
@@ -215,6 +217,11 @@ static outcome run(built *b, int i, const kernel *k, const box *space)
 	memset(a.scratch, 0xff, TDL_SCRATCH);
 	o.status = built_run(b, i, &a);
 	return o;
+}
+
+static outcome run(built *b, int i, const kernel *k, const box *space)
+{
+	return run_kept(b, i, k, space, NULL);
 }
 
 static void outcome_free(const kernel *k, outcome *o)
@@ -430,6 +437,109 @@ static box random_part(const kernel *k)
 	return b;
 }
 
+/* ---- factors that are kept ---------------------------------------------- */
+
+static int64_t volume_of(const box *b, uint32_t vars)
+{
+	int64_t n = 1;
+	for (int v = 0; v < b->n; v++)
+		if (vars >> v & 1)
+			n *= b->hi[v] - b->lo[v];
+	return n;
+}
+
+static guarded kept_new(const tdl_keeps *f, const box *space)
+{
+	int64_t own = volume_of(space, f->own);
+	own = (own + f->tile - 1) / f->tile * f->tile;
+	return block_new(volume_of(space, f->outer) * own *
+			 volume_of(space, f->depth) * f->size);
+}
+
+/* Whether a part from `lo' on of variable v begins with a whole tile, and is
+ * one piece of the factor. */
+static bool begins_tile(const tdl_keeps *f, const box *space, int v, int64_t lo)
+{
+	uint32_t before = f->own & ((UINT32_C(1) << v) - 1);
+	uint32_t behind = f->own & ~before & ~(UINT32_C(1) << v);
+	if (!(f->own >> v & 1))
+		return true;
+	return volume_of(space, before) == 1 &&
+	       (lo - space->lo[v]) * volume_of(space, behind) % f->tile == 0;
+}
+
+/* Any part along one variable of the result. */
+static bool kept_part(const kernel *k, const box *space,
+		      const tdl_keeps *keeps, box *part)
+{
+	int v = (int)pick(0, k->nout);
+	*part = *space;
+	if (space->lo[v] == space->hi[v])
+		return false;
+	part->lo[v] = pick(space->lo[v], space->hi[v]);
+	part->hi[v] = pick(part->lo[v], space->hi[v]) + 1;
+	for (int side = 0; side < 2; side++)
+		if (keeps[side].inputs &&
+		    !begins_tile(&keeps[side], space, v, part->lo[v]))
+			return false;
+	return true;
+}
+
+/* Some of the factors, packed in some pieces, of the whole. */
+static void fill_kept(built *b, int number, const kernel *k, const box *space,
+		      tdl_kept *kept)
+{
+	kept->fill = (kept->at[0] ? 1 : 0) | (kept->at[1] ? 2 : 0);
+	kept->n = (int)pick(1, 5);
+	for (kept->i = 0; kept->i < kept->n; kept->i++) {
+		outcome o = run_kept(b, number, k, space, kept);
+		outcome_free(k, &o);
+	}
+	kept->fill = 0;
+}
+
+/* With kept factors a product has the same bits, whole and in parts. */
+static void check_kept(built *b, int number, const kernel *k,
+		       const outcome *whole)
+{
+	enum { TRIES = 24 };
+	box space = kernel_space(k), part;
+	tdl_keeps keeps[2] = { { 0 } };
+	tdl_args ask = { .keeps = keeps };
+	tdl_kept kept = { .n = 1 };
+	guarded at[2];
+	if (k->nout == 0 || !built_keeps() || built_run(b, number, &ask))
+		return;
+	memcpy(kept.lo, space.lo, sizeof(kept.lo));
+	memcpy(kept.hi, space.hi, sizeof(kept.hi));
+	for (int side = 0; side < 2; side++) {
+		if (!keeps[side].inputs || !pick(0, 4))
+			keeps[side].inputs = 0;
+		else
+			at[side] = kept_new(&keeps[side], &space);
+		kept.at[side] = keeps[side].inputs ? at[side].data : NULL;
+	}
+	if (!kept.at[0] && !kept.at[1])
+		return;
+	fill_kept(b, number, k, &space, &kept);
+	for (int i = 0; i < TRIES; i++) {
+		if (i == 0)
+			part = space;
+		else if (!kept_part(k, &space, keeps, &part))
+			continue;
+		outcome o = run_kept(b, number, k, &part, &kept);
+		ck_assert_int_eq(o.status, 0);
+		compare_with_whole(k, &part, &o, whole);
+		block_check(&o.out);
+		outcome_free(k, &o);
+	}
+	for (int side = 0; side < 2; side++)
+		if (kept.at[side]) {
+			block_check(&at[side]);
+			free(at[side].base);
+		}
+}
+
 enum { NPARTS = 12 };
 
 static void check_kernel(built *b, int number, const kernel *k)
@@ -445,6 +555,8 @@ static void check_kernel(built *b, int number, const kernel *k)
 			compare_with_whole(k, &part, &o, &whole);
 		outcome_free(k, &o);
 	}
+	if (whole.status == 0)
+		check_kept(b, number, k, &whole);
 	outcome_free(k, &whole);
 }
 

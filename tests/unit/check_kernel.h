@@ -54,6 +54,8 @@ built *built_open(const kernels *all);
 /* Runs the kernel number i; what it returns in C. */
 int built_run(built *b, int i, tdl_args *args);
 void built_close(built *b);
+/* Whether kernels can be asked what they keep, tdl_args.keeps. */
+bool built_keeps(void);
 /* The source of a kernel, for messages. */
 const char *built_text(const kernel *k);
 
