@@ -22,8 +22,9 @@ struct plan;
 enum { KEPT_ROWS, KEPT_COLS, KEPT_SIDES };
 enum { KEPT_TILE_ROWS = 12, KEPT_TILE_BYTES = 128 };
 
-/* Factors that are smaller are packed in no time; of a greater one each element
- * is used at most this many times in a run, or packing is a small part of it. */
+/* Factors that are smaller are packed in no time; of a greater one each
+ * element is used at most this many times in a run, or packing is a small part
+ * of it. */
 enum { KEPT_LEAST_BYTES = 1 << 16, KEPT_MOST_USES = 512 };
 
 /* A factor that can be kept.  Sets of variables have a bit each: those around
