@@ -75,38 +75,6 @@ static bool found_by(const plan_candidates *all, const char *algorithm,
 	return false;
 }
 
-/* Adds the plans of all variants of the i-th planner that are not there; of the
- * plain one for many prices if it takes prices. */
-static bool add_variants(const plan_request *how, int i, plan_candidates *all)
-{
-	plan_request one = *how;
-	const char *name = search_algorithm(i, NULL);
-	for (int j = 0; search_variant_of(i, j, &one.variant); j++) {
-		bool priced = j == 0 && search_is_priced(i);
-		if (!priced && found_by(all, name, &one.variant))
-			continue;
-		if (priced ? !plan_sweep(&one, name, all)
-			   : !plan_add(&one, name, all))
-			return false;
-	}
-	return true;
-}
-
-/* The same; variants have their tables in common. */
-static bool add_planner(const plan_request *how, int i, plan_candidates *all)
-{
-	plan_request one = *how;
-	search_request q;
-	bool tabled = planner_at(i)->tabled;
-	if (tabled && !plan_search_request(how, &q))
-		return false;
-	arena *tmp = arena_new();
-	one.tables = tabled ? level_tables_new(tmp, &q) : NULL;
-	bool ok = add_variants(&one, i, all);
-	arena_free(tmp);
-	return ok;
-}
-
 /* ---- planners at the same time ------------------------------------------ */
 
 /* The searches of one planner, its variants. */
@@ -115,6 +83,9 @@ typedef struct planner_job {
 	const planner *planner;
 	VEC(search_request) requests;
 	VEC(const search_result *) found;
+	bool sweeps; /* the first of them for many prices: */
+	plan_candidates swept;
+	bool failed; /* with errors that nobody has seen */
 } planner_job;
 
 typedef struct gathering {
@@ -130,6 +101,20 @@ static void tell_of(void *arg, int i)
 		     atomic_load(&x->nfound), 0);
 }
 
+/* The planner's plans for many prices. */
+static bool sweep_alone(const plan_request *how, struct level_tables *tables,
+			planner_job *j)
+{
+	plan_request own = *how;
+	own.arena = j->arena;
+	own.sink = diag_sink_beside(j->arena, how->sink);
+	own.observer = NULL;
+	own.threads = 1;
+	own.tables = tables;
+	own.variant = j->requests.at[0].variant;
+	return plan_sweep(&own, j->planner->name, &j->swept);
+}
+
 /* All but the graph and the machine, which nobody changes, is the planner's
  * own. */
 static void run_planner(void *arg, int i)
@@ -141,7 +126,9 @@ static void run_planner(void *arg, int i)
 	j->arena = arena_new();
 	if (j->planner->tabled)
 		tables = level_tables_new(tmp, &j->requests.at[0]);
-	for (int k = 0; k < j->requests.n; k++) {
+	if (j->sweeps)
+		j->failed = !sweep_alone(x->how, tables, j);
+	for (int k = j->sweeps; k < j->requests.n && !j->failed; k++) {
 		search_request *q = &j->requests.at[k];
 		q->tables = tables;
 		vec_push(j->arena, &j->found,
@@ -151,17 +138,19 @@ static void run_planner(void *arg, int i)
 	arena_free(tmp);
 }
 
-/* Adds the requests to a planner, of the variants whose plans are not there.
- * False when errors were added. */
-static bool prepare(const plan_request *how, arena *a, int i,
+/* Adds the requests to a planner, of the variants whose plans are not there,
+ * or are for many prices.  False when errors were added. */
+static bool prepare(const plan_request *how, arena *a, int i, bool sweep,
 		    const plan_candidates *all, planner_job *j)
 {
 	plan_request one = *how;
 	search_request q;
 	one.algorithm = search_algorithm(i, NULL);
 	j->planner = planner_at(i);
+	j->sweeps = sweep && search_is_priced(i);
 	for (int k = 0; search_variant_of(i, k, &one.variant); k++) {
-		if (found_by(all, one.algorithm, &one.variant))
+		bool priced = k == 0 && j->sweeps;
+		if (!priced && found_by(all, one.algorithm, &one.variant))
 			continue;
 		if (!plan_search_request(&one, &q))
 			return false;
@@ -174,19 +163,32 @@ static bool prepare(const plan_request *how, arena *a, int i,
 static void take_found(const plan_request *how, planner_job *j,
 		       plan_candidates *all)
 {
-	for (int k = 0; k < j->found.n; k++) {
-		const search_result *s = j->found.at[k];
-		if (!s->error && (is_plain(&j->requests.at[k].variant) ||
-				  !is_known(how->graph, all, s)))
+	for (int i = 0; i < j->swept.n; i++)
+		vec_push(how->arena, all, j->swept.at[i]);
+	for (int i = 0; i < j->found.n; i++) {
+		const search_result *s = j->found.at[i];
+		const search_variant *v =
+			&j->requests.at[i + j->sweeps].variant;
+		if (!s->error &&
+		    (is_plain(v) || !is_known(how->graph, all, s)))
 			plan_add_found(how->arena, s, all);
 	}
 	arena_join(how->arena, j->arena);
+}
+
+/* What a sweep could not do is done again, with the errors. */
+static bool add_errors(const plan_request *how, planner_job *j)
+{
+	plan_candidates none = { 0 };
+	return !j->failed || plan_sweep(how, j->planner->name, &none);
 }
 
 static int by_effort(const void *x, const void *y)
 {
 	const planner_job *a = *(planner_job *const *)x;
 	const planner_job *b = *(planner_job *const *)y;
+	if (a->sweeps != b->sweeps)
+		return a->sweeps ? -1 : 1;
 	if (a->planner->effort != b->planner->effort)
 		return a->planner->effort > b->planner->effort ? -1 : 1;
 	return (a > b) - (a < b);
@@ -202,8 +204,7 @@ static planner_job **longest_first(arena *a, planner_job *jobs, int n)
 	return by;
 }
 
-/* One plan of each variant of all planners, by as many threads as there are. */
-static bool gather_at_once(const plan_request *how, plan_candidates *all)
+bool plan_gather(const plan_request *how, bool sweep, plan_candidates *all)
 {
 	arena *tmp = arena_new();
 	int n = 0, nplanners = 0;
@@ -213,27 +214,19 @@ static bool gather_at_once(const plan_request *how, plan_candidates *all)
 	bool ok = true;
 	for (int i = 0; i < nplanners && ok; i++)
 		if (!search_on_request(i)) {
-			ok = prepare(how, tmp, i, all, &jobs[n]);
+			ok = prepare(how, tmp, i, sweep, all, &jobs[n]);
 			n += jobs[n].requests.n > 0;
 		}
 	gathering x = { .how = how, .jobs = longest_first(tmp, jobs, n) };
 	const job_set j = { n, run_planner, tell_of, &x };
 	if (ok)
 		jobs_run(&j, how->threads);
-	for (int i = 0; i < n && ok; i++)
+	for (int i = 0; i < n && ok; i++) {
 		take_found(how, &jobs[i], all);
+		ok = add_errors(how, &jobs[i]);
+	}
 	arena_free(tmp);
 	return ok;
-}
-
-bool plan_gather(const plan_request *how, bool sweep, plan_candidates *all)
-{
-	if (!sweep)
-		return gather_at_once(how, all);
-	for (int i = 0; search_algorithm(i, NULL); i++)
-		if (!search_on_request(i) && !add_planner(how, i, all))
-			return false;
-	return true;
 }
 
 /* ---- the best ---------------------------------------------------------- */
