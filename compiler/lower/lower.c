@@ -186,20 +186,37 @@ plan *lowering_place(arena *a, lowering *l, lower_choice which, plan *p,
 	}
 }
 
-bool lowering_check(const plan *p, diag_sink *s)
+/* Whether what all plans of a model have is. */
+static bool model_fits(const plan *p)
 {
-	bool fits = p->arena_bytes <= PLAN_MAX_BYTES;
+	bool fits = true;
 	for (int t = 0; t < p->ntensors; t++)
 		fits &= plan_tensor_nbytes(&p->tensors[t]) <= PLAN_MAX_BYTES;
 	for (int i = 0; i < p->nkernels; i++)
 		for (int v = 0; v < p->kernels[i].kernel->nvars; v++)
 			fits &= p->kernels[i].kernel->vars[v].extent <=
 				PLAN_MAX_BYTES;
+	return fits;
+}
+
+static bool say_unless(bool fits, const plan *p, diag_sink *s)
+{
 	if (!fits)
 		diag_error_in(s, DIAG_MODEL_TOO_LARGE, p->model,
 			      "a tensor, the memory of a worker or a range "
 			      "that an operator runs over is larger than 2^46");
 	return fits;
+}
+
+bool lowering_check_model(const plan *p, diag_sink *s)
+{
+	return say_unless(model_fits(p), p, s);
+}
+
+bool lowering_check(const plan *p, diag_sink *s)
+{
+	return say_unless(model_fits(p) && p->arena_bytes <= PLAN_MAX_BYTES, p,
+			  s);
 }
 
 plan *lower_plan(arena *a, const graph *g, const assignment *as,

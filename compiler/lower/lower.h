@@ -66,6 +66,10 @@ plan *lowering_place(arena *a, lowering *l, lower_choice which, plan *p,
  * keep to; otherwise an error is added. */
 bool lowering_check(const plan *p, diag_sink *s);
 
+/* The same but for the arena: other plans of the model may have smaller ones,
+ * of its tensors and operators all have these. */
+bool lowering_check_model(const plan *p, diag_sink *s);
+
 /* Forms of the buffers of all programs. */
 layout_classes *lowering_classes(const lowering *l);
 

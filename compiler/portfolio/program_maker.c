@@ -101,7 +101,7 @@ bool program_measure(program_maker *m, plan_program *p, const program_bar *bar,
 	plan *draft = lowering_draft(tmp, m->lowering, which, &p->rooms);
 	if (!is_barred(m, draft, bar, p)) {
 		const plan *made = place(tmp, m, draft, p);
-		ok = lowering_check(made, m->how->sink);
+		ok = lowering_check_model(made, m->how->sink);
 		if (ok && see)
 			see(to, made);
 	}

@@ -35,7 +35,8 @@ bool program_is_usual(const plan_program *p)
 
 bool program_fits(const plan_program *p, int64_t limit)
 {
-	return p->held >= 0 && (limit == 0 || p->held <= limit);
+	return p->held >= 0 && p->held <= PLAN_MAX_BYTES &&
+	       (limit == 0 || p->held <= limit);
 }
 
 /* Less than, equal to or greater than 0. */
