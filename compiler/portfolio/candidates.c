@@ -176,7 +176,7 @@ static void take_found(const plan_request *how, planner_job *j,
 	arena_join(how->arena, j->arena);
 }
 
-/* What a sweep could not do is done again, with the errors. */
+/* Does again, with the errors, a sweep that failed. */
 static bool add_errors(const plan_request *how, planner_job *j)
 {
 	plan_candidates none = { 0 };
