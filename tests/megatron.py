@@ -27,7 +27,8 @@ TEXT = {"batch": BATCH, "tokens": TOKENS, "vocabulary": VOCABULARY,
         "layers": LAYERS, "width": WIDTH, "heads": 8}
 LLAMA = {**TEXT, "kv_heads": 8, "wide": 48}
 SIZES = {
-    "gpt2": TEXT, "gptj": TEXT, "gpt3": {**TEXT, "window": 4}, "llama": LLAMA, "bert": TEXT,
+    "gpt2": TEXT, "gptj": TEXT, "falcon": {**TEXT, "wide": 48},
+    "gpt3": {**TEXT, "window": 4}, "llama": LLAMA, "bert": TEXT,
     "llama-2": {**LLAMA, "kv_heads": 2},
     "transformer": TEXT, "moe": {**LLAMA, "experts": 8, "room": 4},
     "vit": {"batch": BATCH, "image": 16, "patch": 4, "layers": LAYERS,
@@ -125,6 +126,14 @@ class Formula:
             self.all_reduce(LAYERS, self.hidden)
         self.classifier()
         self.loss(BATCH * TOKENS)
+
+    def falcon(self):
+        """The same; and all devices have the one head of keys and values, and
+        add up its gradient."""
+        self.gptj()
+        if self.train:
+            self.all_reduce(2 * LAYERS,
+                            BATCH * TOKENS * (WIDTH // TEXT["heads"]))
 
     def bert(self):
         """Also what says whether texts belong together: columns, then rows."""
@@ -251,7 +260,7 @@ def cases():
 
 
 def options(name, t, half, train, sequence):
-    folder = DATA if name == "gptj" else MODELS
+    folder = DATA if name in ("gptj", "falcon") else MODELS
     return [os.path.join(folder, name.split("-")[0] + ".tdl"), "-I", MODELS,
             "-k", str(t),
             "--algorithm", "megatron", *words(SIZES[name]),
