@@ -6,6 +6,7 @@ noinst_LIBRARIES += %D%/libcodegen.a
 	%D%/cuda_words.c \
 	%D%/emit.c %D%/emit.h \
 	%D%/expr.c %D%/expr.h %D%/expr_fn.c %D%/expr_piece.h %D%/expr_types.c \
+	%D%/flat.c \
 	%D%/kept.c \
 	%D%/maps.c \
 	%D%/merge.c \

@@ -116,6 +116,11 @@ linear linear_minus(const nest *n, linear x, linear y)
 	return sum(n, x, scaled(n, y, -1));
 }
 
+linear linear_plus(const nest *n, linear x, linear y, int64_t by)
+{
+	return sum(n, x, scaled(n, y, by));
+}
+
 static bool is_constant(const nest *n, const linear *x)
 {
 	for (int l = 0; l < n->n; l++)

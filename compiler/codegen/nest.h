@@ -61,6 +61,13 @@ typedef struct linear {
 linear linear_of(const nest *n, const kexpr *e);
 
 linear linear_minus(const nest *n, linear x, linear y);
+/* x + by * y */
+linear linear_plus(const nest *n, linear x, linear y, int64_t by);
+
+/* Whether the place of the element that is read is an affine sum, where all of
+ * the input, or a part along its first dimension, lies in row-major order,
+ * though its indices may not be.  (flat.c) */
+bool linear_offset(const nest *n, const kexpr *read, linear *x);
 
 /* The least and largest value of an affine sum; false where they are far. */
 bool linear_range(const nest *n, const linear *x, int64_t *lo, int64_t *hi);

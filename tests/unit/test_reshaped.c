@@ -1,0 +1,103 @@
+/* Tests: compiler/codegen */
+/* Tensors that are read in another shape, against the interpreter. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "tests/unit/check_kernel.h"
+#include "tests/unit/suite.h"
+
+static kexpr *quotient(kexpr *x, int64_t by)
+{
+	return by == 1 ? x : kx_fn2(mem, FN_DIV, x, num(by));
+}
+
+static kexpr *remainder_of(kexpr *x, int64_t by)
+{
+	return kx_fn2(mem, FN_MOD, x, num(by));
+}
+
+/* The number of the element, of rows of n[1] x n[2], or a little off: in steps
+ * that are none, or from another element on. */
+static kexpr *random_element(kexpr *const *v, const int64_t *n)
+{
+	int64_t outer = pick(0, 5) ? n[1] * n[2] : n[1] * n[2] - 1;
+	kexpr *e = add(mul(num(outer), v[0]), mul(num(n[2]), v[1]));
+	return add(e, pick(0, 6) ? v[2] : mul(num(2), v[2]));
+}
+
+/* The index of dimension d of three of an element: (e / a) % m, or
+ * e % (a * m) / a; of the first one, which has room for all, also e / a. */
+static kexpr *random_index(kexpr *e, int64_t a, int64_t m, int d)
+{
+	if (d == 0 && pick(0, 4))
+		return quotient(e, a);
+	if (d == 0 || pick(0, 2))
+		return remainder_of(quotient(e, a), m);
+	return quotient(remainder_of(e, a * m), a);
+}
+
+/* out[i, j, k] = x[e / .., e / .. % .., e % ..] + y[k] */
+static kernel *random_reshape(void)
+{
+	static const int64_t sizes[] = {1, 2, 3, 4, 8, 16, 20};
+	static const char *const names[] = {"i", "j", "k"};
+	int64_t n[3], dims[3], stride = 1;
+	dtype t = pick(0, 3) ? DT_F32 : DT_BF16;
+	kernel *k = begin("reshape", RED_NONE, t);
+	kexpr *v[3], *at[3], *e;
+	for (int i = 0; i < 3; i++) {
+		n[i] = pick(0, 30) ? sizes[pick(0, 7)] : 0;
+		dims[i] = sizes[pick(0, 7)];
+		v[i] = add_var(k, names[i], KVAR_OUTPUT, n[i]);
+	}
+	dims[0] = (n[0] + 1) * (n[1] + 1) * (2 * n[2] + 1) /
+			  (dims[1] * dims[2]) + 1;
+	add_input(k, "x", t, 3, (int)dims[0], (int)dims[1], (int)dims[2]);
+	add_input(k, "y", t, 1, (int)n[2]);
+	e = random_element(v, n);
+	for (int d = 2; d >= 0; d--) {
+		at[d] = random_index(e, stride, dims[d], d);
+		stride *= dims[d];
+	}
+	k->body = READ(k, 0, NULL, at[0], at[1], at[2]);
+	if (pick(0, 2))
+		k->body = add(k->body, READ(k, 1, NULL, v[2]));
+	return k;
+}
+
+START_TEST(random_reshapes)
+{
+	kernels all = {0};
+	for (int i = 0; i < 40; i++) {
+		kernel *k = random_reshape();
+		if (sampled(i))
+			vec_push(mem, &all, k);
+	}
+	check_all(&all);
+}
+END_TEST
+
+static void begin_test(void)
+{
+	mem = arena_new();
+}
+
+static void end_test(void)
+{
+	arena_free(mem);
+}
+
+Suite *suite(void)
+{
+	Suite *s = suite_create("reshaped");
+	TCase *c = tcase_create("reshaped");
+	const char *seed = getenv("TDL_SEED");
+	if (seed && atoll(seed))
+		random_state = (uint64_t)atoll(seed);
+	tcase_add_checked_fixture(c, begin_test, end_test);
+	tcase_add_test(c, random_reshapes);
+	suite_add_tcase(s, c);
+	return s;
+}
