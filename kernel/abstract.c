@@ -20,10 +20,18 @@ type_set types_where(bool (*holds)(dtype))
 	return s;
 }
 
+/* Takes the first type out of a set that is not empty. */
+static dtype take_type(type_set *s)
+{
+	dtype t = (dtype)__builtin_ctz(*s);
+	*s &= *s - 1;
+	return t;
+}
+
 bool types_all(type_set s, bool (*holds)(dtype))
 {
-	for (int t = 0; t < DT_COUNT; t++)
-		if (s & type_only((dtype)t) && !holds((dtype)t))
+	while (s)
+		if (!holds(take_type(&s)))
 			return false;
 	return true;
 }
@@ -77,12 +85,12 @@ static bool conversion_adds(dtype from, dtype to)
 static bool all_conversions(type_set from, type_set to,
 			    bool (*holds)(dtype, dtype))
 {
-	for (int f = 0; f < DT_COUNT; f++)
-		for (int t = 0; t < DT_COUNT; t++)
-			if (from & type_only((dtype)f) &&
-			    to & type_only((dtype)t) &&
-			    !holds((dtype)f, (dtype)t))
+	while (from) {
+		dtype f = take_type(&from);
+		for (type_set left = to; left;)
+			if (!holds(f, take_type(&left)))
 				return false;
+	}
 	return true;
 }
 
