@@ -83,11 +83,17 @@ static bool same_constant(const plan_tensor *x, const plan_tensor *y)
 	return false;
 }
 
+/* Whether a stage has folds for the elements of a tensor. */
+static bool is_made(const plan_tensor *t)
+{
+	return t->buffer < 0 && t->constant.kind == PLAN_CONST_NONE;
+}
+
 static bool same_tensor(const plan_tensor *x, const plan_tensor *y)
 {
 	return x->role == y->role && x->time == y->time &&
 	       plan_tensor_is(x, y->type, y->ndim, y->dims) &&
-	       same_constant(x, y);
+	       (is_made(x) || is_made(y) || same_constant(x, y));
 }
 
 /* By stage and tensor: the channel that brings it; -1. */

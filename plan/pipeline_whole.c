@@ -134,8 +134,11 @@ static void set_tensors(merger *m)
 		for (int t = 0; t < x->ntensors; t++) {
 			plan_tensor *to = &one->tensors[numbers[t]];
 			bool used = to->buffer >= 0, output = to->output;
+			const plan_constant known = to->constant;
 			if (!received[t]) {
 				*to = x->tensors[t];
+				if (to->constant.kind == PLAN_CONST_NONE)
+					to->constant = known;
 				to->cuts = cuts_none();
 				to->next = of_stage(numbers, to->next);
 				to->then = of_stage(numbers, to->then);

@@ -40,19 +40,19 @@ static const plan_tensor *tensor_of(const executor *m, const fold_value *v)
 	return &m->p->stages[v->of.stage].tensors[v->of.tensor];
 }
 
-/* The number of a tensor's value.  What a stage receives is another's. */
+/* The number of a tensor's value.  What a stage receives is another's state. */
 static int number_of(executor *m, int stage, int tensor)
 {
 	executor_folds *x = m->folds;
 	const plan_tensor *t = &m->p->stages[stage].tensors[tensor];
+	const stage_tensor *home = strmap_get(m->states, t->name);
 	int *known = strmap_get(x->numbers, t->name);
 	if (!known) {
 		known = ARENA_NEW(m->a, int);
 		*known = x->nvalues++;
-		x->values[*known].of = (stage_tensor){ stage, tensor };
+		x->values[*known].of = home ? *home
+					    : (stage_tensor){ stage, tensor };
 		strmap_put(x->numbers, t->name, known);
-	} else if (tensor_of(m, &x->values[*known])->role == PLAN_RESULT) {
-		x->values[*known].of = (stage_tensor){ stage, tensor };
 	}
 	return *known;
 }
@@ -181,7 +181,11 @@ static const void *fetch(const executor *m, fold_value *v, failure *f)
 		return v->data;
 	if (p->tensors[of].constant.kind == PLAN_CONST_NONE) {
 		const fold_run *r = find_shape(m, v, true);
-		return fetch(m, &m->folds->values[r->inputs[0]], f);
+		if (r)
+			return fetch(m, &m->folds->values[r->inputs[0]], f);
+		fail_with(f, CLI_INPUT, "'%s', from which constants follow, "
+			  "has no elements", tensor_of(m, v)->name);
+		return NULL;
 	}
 	arena *work = arena_new();
 	diag_sink *s = diag_sink_new(work);
@@ -201,14 +205,14 @@ bool executor_fold_get(const executor *m, const char *name, void *to,
 	fold_value *v = find_value(m, name);
 	const plan_tensor *t = tensor_of(m, v);
 	const fold_run *r = find_shape(m, v, false);
-	if (v->kept) {
+	while (r && m->p->stages[r->stage].tensors[r->fold->output].buffer < 0)
+		r = find_shape(m, &m->folds->values[r->output], false);
+	if (v->kept || !r) {
 		const void *data = fetch(m, v, f);
 		if (data)
 			memcpy(to, data, (size_t)plan_tensor_nbytes(t));
 		return data;
 	}
-	while (m->p->stages[r->stage].tensors[r->fold->output].buffer < 0)
-		r = find_shape(m, &m->folds->values[r->output], false);
 	return part_gather(m, (stage_tensor){ r->stage, r->fold->output }, to,
 			   f);
 }

@@ -30,6 +30,7 @@ class Network:
 
     def __init__(self, rng):
         self.rng, self.nodes, self.values = rng, [], {}
+        self.outputs = 4
 
     def weight(self, *shape):
         name = f"w{len(self.values)}"
@@ -91,12 +92,24 @@ class Network:
         assert y != "y"
         self.save(path, self.values)
 
+    def build_tied(self, path):
+        """Layers that share weights, and what is folded of them."""
+        w, u = self.weight(WIDTH, WIDTH), self.weight(WIDTH, WIDTH)
+        b = self.reshaped(self.weight(1, WIDTH * WIDTH), WIDTH, WIDTH)
+        both = self.node("Add", self.node("Tanh", w), b)
+        h, self.outputs = "x", WIDTH
+        for v in (w, both, u, both, b, w):
+            h = self.node("MatMul", self.node("Relu", h), v)
+        self.nodes[-1].output[0] = "y"
+        self.save(path, self.values)
+
     def save(self, path, values):
         f32 = TensorProto.FLOAT
         graph = helper.make_graph(
             self.nodes, "net",
             [helper.make_tensor_value_info("x", f32, ["batch", WIDTH])],
-            [helper.make_tensor_value_info("y", f32, ["batch", 4])],
+            [helper.make_tensor_value_info("y", f32,
+                                           ["batch", self.outputs])],
             [numpy_helper.from_array(v, n) for n, v in values.items()])
         model = helper.make_model(graph, ir_version=8, opset_imports=[
             helper.make_opsetid("", 17)])
@@ -152,7 +165,8 @@ def trained(net, folder, model, seed):
     rng = np.random.default_rng(seed)
     data = os.path.join(folder, "data.npz")
     x = rng.standard_normal((4 * BATCH, WIDTH), np.float32)
-    np.savez(data, x=x, label=rng.standard_normal((4 * BATCH, 4), np.float32))
+    np.savez(data, x=x, label=rng.standard_normal(
+        (4 * BATCH, net.outputs), np.float32))
     only = ["--freeze", net.weights()[0]] if seed % 2 else []
     t = make(model, folder, "train", "--train", "--loss", "mse",
              "-k", "2", *only)
@@ -212,11 +226,15 @@ def one(seed, folder):
     rng = np.random.default_rng(zlib.crc32(b"weights") + seed)
     net = Network(rng)
     model = os.path.join(folder, "net.onnx")
-    net.build(model, int(rng.integers(1, 4)))
+    tied = seed % 4 == 1
+    if tied:
+        net.build_tied(model)
+    else:
+        net.build(model, int(rng.integers(1, 4)))
     x = rng.standard_normal((BATCH, WIDTH), np.float32)
     np.savez(os.path.join(folder, "x.npz"), x=x)
     k = str(rng.choice([1, 2, 4]))
-    stages = rng.random() < 0.25
+    stages = tied or rng.random() < 0.25
     how = ["--stages", "2", "--micro-batches", "2", "-k", "2"] if stages \
         else ["-k", k]
     try:
