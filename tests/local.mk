@@ -44,7 +44,8 @@ script_tests = \
 	%D%/packages.sh \
 	%D%/stages.sh \
 	%D%/verified.sh \
-	%D%/verify.sh
+	%D%/verify.sh \
+	%D%/worker_threads.sh
 python_files = \
 	%D%/onnx/nodes.py \
 	%D%/rules.py \

@@ -118,13 +118,16 @@ static void close_cpu(void *state)
 	arena_free(c->a);
 }
 
-/* The processors that are there for each worker.  A process that may use some
+/* The processors that are there for each worker, unless a number of threads is
+ * asked for.  A process that may use some
  * of them alone has these for its own workers. */
 static int share_of_processors(const backend_options *o)
 {
 	int all, own = processors(&all);
 	int n = own < all ? o->nworkers : o->neighbours;
 	int share = n > 0 ? (own < all ? own : all) / n : 1;
+	if (o->threads > 0)
+		return o->threads;
 	return share > 1 ? share : 1;
 }
 

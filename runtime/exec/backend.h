@@ -19,6 +19,8 @@ struct communicator;
 
 typedef struct backend_options {
 	kernels_from kernels;
+	int threads; /* of each worker, where it computes on processors; 0: its
+			share of them */
 	bool tf32; /* a library may round factors of f32 to 10 bits */
 	bool again; /* for the same plan as before: no note is printed twice */
 	const char *library; /* with opaque functions' kernels; may be NULL */

@@ -89,6 +89,8 @@ static bool check_options(const options *o, cli_status *status)
 		{ "ranks", "--rendezvous", o->processes.ranks >= 0, joins },
 		{ "timeout", "--comm mpi or nccl", o->processes.timeout > 0,
 		  o->comm != COMM_THREADS },
+		{ "threads", "--backend cpu", o->threads > 0,
+		  !backend_row(o->backend)->put },
 		{ "tf32", "--backend cuda", o->tf32,
 		  backend_row(o->backend)->put },
 	};
@@ -256,6 +258,9 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		{ CLI_TEXT, 0, "kernels-from", "LIB",
 		  "a shared library with the kernels of opaque functions",
 		  &o->library },
+		{ CLI_INT, 0, "threads", "N",
+		  "on cpu: the threads of each worker; if not given, its share "
+		  "of the processors", &o->threads, 1, 1024 },
 		{ CLI_FLAG, 0, "tf32", NULL,
 		  "on cuda: let factors of f32 be rounded to 10 bits, for "
 		  "tensor cores",

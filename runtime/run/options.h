@@ -12,6 +12,7 @@ typedef struct options {
 	const char *plan;
 	int backend, comm, kernels;
 	const char *library;
+	int64_t threads; /* 0: not given */
 	bool tf32;
 	const char *inputs, *outputs, *parameters, *trace, *profile;
 	bool verify, json, version;

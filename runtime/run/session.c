@@ -26,6 +26,7 @@ static executor *open_machine(session *s, const plan_pipeline *p,
 {
 	const build_progress progress = { show_compiled, s };
 	backend_options o = { .kernels = (kernels_from)s->o->kernels,
+			      .threads = (int)s->o->threads,
 			      .tf32 = s->o->tf32, .again = again,
 			      .library = s->o->library,
 			      .progress = &progress };
