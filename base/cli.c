@@ -114,7 +114,9 @@ static void print_option(const cli_option *o)
 		n += printf("    ");
 	if (o->name)
 		n += printf("%s%s", dash ? "" : "--", o->name);
-	if (o->arg)
+	if (o->arg && o->kind == CLI_COUNT)
+		n += printf("[=%s]", o->arg);
+	else if (o->arg)
 		n += printf("%s%s", o->name && !dash ? "=" : " ", o->arg);
 	if (n > HELP_COLUMN - 2) {
 		putchar('\n');
@@ -226,7 +228,7 @@ static cli_status bad_number(arena *a, const cli_program *p,
 			     const cli_option *o, const char *text)
 {
 	const char *name = option_name(a, p, o);
-	const char *kind = o->kind == CLI_INT ? "a whole number" : "a number";
+	const char *kind = o->kind != CLI_REAL ? "a whole number" : "a number";
 	return cli_usage(p,
 			 "option '%s' takes %s from %.15g to %.15g, not '%s'",
 			 name, kind, o->min, o->max, text);
@@ -255,6 +257,12 @@ static cli_status take(arena *a, const cli_program *p, const cli_option *o,
 	case CLI_FLAG:
 		*(bool *)o->to = true;
 		break;
+	case CLI_COUNT:
+		if (!text) {
+			*(int64_t *)o->to = CLI_ALONE;
+			break;
+		}
+		/* fallthrough */
 	case CLI_INT:
 		if (!cli_int(text, (int64_t)o->min, (int64_t)o->max, o->to))
 			return bad_number(a, p, o, text);
@@ -284,6 +292,14 @@ typedef struct getopt_table {
 	struct option *longs;
 } getopt_table;
 
+/* Whether getopt takes a value for it. */
+static int value_of(cli_kind kind)
+{
+	return kind == CLI_FLAG    ? no_argument
+	       : kind == CLI_COUNT ? optional_argument
+				   : required_argument;
+}
+
 static getopt_table make_table(arena *a, const cli_option *options)
 {
 	int n = 0, m = 0;
@@ -301,8 +317,7 @@ static getopt_table make_table(arena *a, const cli_option *options)
 		if (o->name)
 			t.longs[m++] = (struct option){
 				o->name + (o->name[0] == '-'),
-				o->kind == CLI_FLAG ? no_argument
-						    : required_argument,
+				value_of(o->kind),
 				NULL, LONG_VALUES + i
 			};
 	}
@@ -367,7 +382,7 @@ cli_status cli_set(arena *a, const cli_program *p, const cli_option *options,
 		bool is_letter = o->letter && name[0] == o->letter && !name[1];
 		if (!is_letter && !(o->name && !strcmp(o->name, name)))
 			continue;
-		if ((o->kind == CLI_FLAG) != !value)
+		if (o->kind != CLI_COUNT && (o->kind == CLI_FLAG) != !value)
 			return cli_usage(p, "option '%s' takes %s value", name,
 					 value ? "no" : "a");
 		return take(a, p, o, value ? arena_strdup(a, value) : NULL);

@@ -40,11 +40,14 @@ typedef enum cli_kind {
 	CLI_END,
 	CLI_FLAG,   /* bool *to becomes true */
 	CLI_INT,    /* int64_t *to, min <= value <= max */
+	CLI_COUNT,  /* the same, or CLI_ALONE where there is no "=value" */
 	CLI_REAL,   /* double *to, finite, min <= value <= max */
 	CLI_TEXT,   /* const char **to */
 	CLI_REPEAT, /* cli_words *to */
 	CLI_CHOICE, /* int *to becomes the index in choices, NULL-terminated */
 } cli_kind;
+
+enum { CLI_ALONE = -1 };
 
 typedef struct cli_option {
 	cli_kind kind;

@@ -8,6 +8,7 @@
 #include "compiler/codegen/codegen.h"
 #include "compiler/portfolio/pipeline_plan.h"
 #include "libtdl/api.h"
+#include "libtdl/plan_frontier.h"
 #include "libtdl/plan_search.h"
 #include "libtdl/plan_speed.h"
 #include "plan/pipeline.h"
@@ -48,12 +49,16 @@ static void find_plan(api_call *c, void *arg)
 	bool made;
 	if (!api_plan_request(c, s->of, s->options, &o, &how))
 		return;
-	if (o.frontier) {
-		api_fail(c, TDL_USAGE, "a frontier is no plan");
+	if (o.frontier == CLI_ALONE) {
+		api_fail(c, TDL_USAGE, "a frontier is no plan; one of its "
+			 "plans has a number");
 		return;
 	}
 	const lower_options lower = { .algorithm = o.request.algorithm };
-	cli_status status = plan_search(&c->job, &how, &o, &lower, &r, &made);
+	cli_status status =
+		o.frontier ? plan_of_frontier(&c->job, &how, o.frontier, &r,
+					      &made)
+			   : plan_search(&c->job, &how, &o, &lower, &r, &made);
 	api_status(c, status);
 	if (!made || status != CLI_OK)
 		return;

@@ -16,7 +16,8 @@ typedef struct plan_options {
 	plan_strictness strict;
 	const char *topology;
 	int objective; /* a plan_objective; -1: not given */
-	bool frontier, separate;
+	bool separate;
+	int64_t frontier; /* 0: no; CLI_ALONE: all of it; else its N-th plan */
 	const char *micro_batches; /* NULL, a number or "auto" */
 	int64_t turns;	 /* the number; 1 for "auto", 0 for NULL */
 	bool any_turns;	 /* it is "auto" */
@@ -83,9 +84,10 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	{ CLI_CHOICE, 0, "objective", "O",                                   \
 	  "the cost that auto minimizes: time (default), bytes, "            \
 	  "memory", &(o)->objective, 0, 0, plan_objectives },                \
-	{ CLI_FLAG, 0, "frontier", NULL,                                     \
-	  "list the Pareto-optimal plans in time and memory",                \
-	  &(o)->frontier },                                                  \
+	{ CLI_COUNT, 0, "frontier", "N",                                     \
+	  "the N-th of the Pareto-optimal plans in time and memory, the "    \
+	  "fastest first; without N list them", &(o)->frontier, 1,           \
+	  1 << 20 },                                                         \
 	PLAN_OPTION_SEQUENCE_PARALLEL(&(o)->request.variant),                \
 	PLAN_OPTIONS_STAGES(a, o),                                           \
 	PLAN_OPTION_MICRO_BATCHES(o),                                        \

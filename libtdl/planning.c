@@ -46,7 +46,7 @@ static void find_frontier(api_call *c, void *arg)
 	plan_request how;
 	frontier f;
 	bool made;
-	o.frontier = true;
+	o.frontier = CLI_ALONE;
 	if (!api_plan_request(c, p->of, p->options, &o, &how))
 		return;
 	api_status(c, plan_frontier_of(&c->job, &how, &f, &made));

@@ -5,7 +5,7 @@
 #include "compiler/driver/progress.h"
 
 typedef struct plan_options {
-	bool frontier;
+	int64_t frontier; /* 0: no; CLI_ALONE: list it; its N-th plan */
 	const char *cuda; /* a folder for a program */
 	const char *report; /* a page */
 } plan_options;
@@ -31,18 +31,36 @@ static cli_status tell(page *p, const plan_options *o, tdl_plan *plan)
 				   page_print(p, tdl_plan_report(plan));
 }
 
-static cli_status plan_model(page *p, const plan_options *o, const char *path)
+/* The options of the search, and the number of a plan of the frontier. */
+static const tdl_option *given_search(page *p, const plan_options *o)
 {
 	const tdl_option *given = page_given(p, "tdl_plan_search");
+	int n = 0;
+	if (o->frontier <= 0)
+		return given;
+	while (given && given[n].name)
+		n++;
+	tdl_option *all = ARENA_ARRAY(p->arena, tdl_option, n + 2);
+	for (int i = 0; i < n; i++)
+		all[i] = given[i];
+	all[n].name = "frontier";
+	all[n].value = arena_printf(p->arena, "%lld", (long long)o->frontier);
+	return all;
+}
+
+static cli_status plan_model(page *p, const plan_options *o, const char *path)
+{
+	const tdl_option *given = given_search(p, o);
+	bool lists = o->frontier == CLI_ALONE;
 	tdl_model *m = tdl_model_load(p->context, path,
 				      page_given(p, "tdl_model_load"));
 	if (page_failed(p))
 		return p->status;
 	progress_begin(p->context);
-	char *frontier = o->frontier ? tdl_model_frontier(m, given) : NULL;
-	tdl_plan *plan = o->frontier ? NULL : tdl_plan_search(m, given);
+	char *frontier = lists ? tdl_model_frontier(m, given) : NULL;
+	tdl_plan *plan = lists ? NULL : tdl_plan_search(m, given);
 	progress_end(p->context);
-	if (o->frontier)
+	if (lists)
 		return page_print(p, frontier);
 	return page_failed(p) ? p->status : tell(p, o, plan);
 }
@@ -50,9 +68,10 @@ static cli_status plan_model(page *p, const plan_options *o, const char *path)
 /* Whether the options go together; if not, with a message. */
 static bool agree(page *p, const plan_options *o, int noperands)
 {
-	const char *function = o->frontier ? "tdl_model_frontier" :
-					     "tdl_plan_search";
-	const tdl_option *given = page_given(p, "tdl_plan_search");
+	bool lists = o->frontier == CLI_ALONE;
+	const char *function = lists ? "tdl_model_frontier" :
+				       "tdl_plan_search";
+	const tdl_option *given = given_search(p, o);
 	p->status = CLI_USAGE;
 	if (noperands != 1)
 		cli_usage(&p->program, "one model is expected");
@@ -60,10 +79,10 @@ static bool agree(page *p, const plan_options *o, int noperands)
 		cli_usage(&p->program, "-k N is missing");
 	else if (p->json && page_to_stdout(p))
 		cli_usage(&p->program, "--json and -o - cannot both print");
-	else if (o->frontier && (p->output || o->cuda || o->report))
+	else if (lists && (p->output || o->cuda || o->report))
 		cli_usage(&p->program, "--frontier writes no plan: -o, "
 			  "--emit-cuda, --report and --objective do not go "
-			  "with it");
+			  "with it; --frontier=N takes one of its plans");
 	else if (tdl_function_check(p->context, function, given) != TDL_OK)
 		page_failed(p);
 	else
@@ -75,9 +94,10 @@ cli_status command_plan(page *p, int argc, char **argv)
 {
 	plan_options o = { 0 };
 	const cli_option options[] = {
-		{ CLI_FLAG, 0, "frontier", NULL,
-		  "list the Pareto-optimal plans in time and memory",
-		  &o.frontier },
+		{ CLI_COUNT, 0, "frontier", "N",
+		  "list the Pareto-optimal plans in time and memory; with N "
+		  "take the N-th, the fastest being 1", &o.frontier, 1,
+		  1 << 20 },
 		PAGE_OPTION_OUTPUT(p),
 		{ CLI_TEXT, 0, "emit-cuda", "DIR",
 		  "write a program in CUDA that runs the plan to DIR",

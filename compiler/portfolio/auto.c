@@ -19,22 +19,16 @@ static search_result *credited(const plan_request *how,
 			       const plan_proof *proof, double seconds)
 {
 	arena *a = how->arena;
-	search_result *s = arena_memdup(a, best->search, sizeof(*s));
 	const char *note = best->search->note;
-	s->algorithm = PLAN_AUTO;
-	s->few_samples = 0;
 	const char *proven = "";
 	if (proof->proven)
 		proven = arena_printf(a, "; of all plans %s none is better",
 				      plan_proof_among(how));
-	s->note = arena_printf(a, "the best of %d plans, found by '%s'%s%s%s",
-			       all->n + proof->nplans, best->search->algorithm,
-			       proven, note ? "; " : "", note ? note : "");
-	s->proves = SEARCH_PROVES_NOTHING;
-	for (int i = 0; i < MAX_AXES; i++) {
-		s->optimal_by_step[i] = false;
-		s->least_by_step[i] = -1;
-	}
+	search_result *s = search_credited(
+		a, best->search,
+		arena_printf(a, "the best of %d plans, found by '%s'%s%s%s",
+			     all->n + proof->nplans, best->search->algorithm,
+			     proven, note ? "; " : "", note ? note : ""));
 	s->seconds = seconds + proof->seconds;
 	return s;
 }

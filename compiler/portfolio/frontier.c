@@ -7,6 +7,7 @@
 #include "compiler/portfolio/bucketed.h"
 #include "compiler/portfolio/candidates.h"
 #include "compiler/portfolio/complete_search.h"
+#include "compiler/portfolio/one_planner.h"
 
 /* Collects plans, each with a program that keeps all copies and one that keeps
  * none; of a small graph also the plans that are the fastest within less and
@@ -149,5 +150,28 @@ bool plan_frontier(const plan_request *how, frontier *f)
 		.search = least->search,
 		.program = ARENA_COPY(how->arena, &least->program, 1),
 	};
+	return true;
+}
+
+/* ---- one of them ------------------------------------------------------- */
+
+bool plan_frontier_plan(const plan_request *how, const frontier *f, int i,
+			plan_result *r)
+{
+	const frontier_point *x = &f->points.at[i];
+	const lower_options lower = { .algorithm = PLAN_AUTO };
+	plan_request own = *how;
+	const char *note = arena_printf(how->arena, "plan %d of the %d of the "
+					"frontier, of %d plans, found by '%s'",
+					i + 1, f->points.n, f->nplans,
+					x->search->algorithm);
+	if (!x->in_buckets)
+		own.bucket = 0;
+	if (!plan_lowered(&own, search_credited(how->arena, x->search, note),
+			  &lower, x->program, r))
+		return false;
+	r->objective = "time";
+	r->proven = f->proven;
+	r->proof = f->proven ? f->among : NULL;
 	return true;
 }

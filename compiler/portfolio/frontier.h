@@ -24,4 +24,9 @@ typedef struct frontier {
  * errors were added. */
 bool plan_frontier(const plan_request *how, frontier *f);
 
+/* The plan of points.at[i], as the planners' best is reported.  False when
+ * errors were added. */
+bool plan_frontier_plan(const plan_request *how, const frontier *f, int i,
+			plan_result *r);
+
 #endif

@@ -73,6 +73,21 @@ static const char *proof_of(const plan_request *how, const search_result *s)
 			    s->pinned ? " with these pins" : "");
 }
 
+search_result *search_credited(arena *a, const search_result *of,
+			       const char *note)
+{
+	search_result *s = arena_memdup(a, of, sizeof(*s));
+	s->algorithm = PLAN_AUTO;
+	s->few_samples = 0;
+	s->note = note;
+	s->proves = SEARCH_PROVES_NOTHING;
+	for (int i = 0; i < MAX_AXES; i++) {
+		s->optimal_by_step[i] = false;
+		s->least_by_step[i] = -1;
+	}
+	return s;
+}
+
 bool plan_lowered(const plan_request *how, const search_result *s,
 		  const lower_options *lower, const plan_program *program,
 		  plan_result *r)

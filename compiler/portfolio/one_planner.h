@@ -20,6 +20,10 @@ bool plan_search_request(const plan_request *how, search_request *q);
 bool plan_by_planner(const plan_request *how, const lower_options *lower,
 		     plan_result *r);
 
+/* A search as auto reports it: by that name, with this note. */
+search_result *search_credited(arena *a, const search_result *of,
+			       const char *note);
+
 /* The same for the result of a former search, as one of its programs. */
 bool plan_lowered(const plan_request *how, const search_result *s,
 		  const lower_options *lower, const plan_program *program,

@@ -119,6 +119,37 @@ START_TEST(options)
 }
 END_TEST
 
+/* A number that may be left out is never the next word. */
+START_TEST(counts)
+{
+	arena *a = arena_new();
+	int64_t n = 0, m = 0, none = 0;
+	const cli_option table[] = {
+		{ CLI_COUNT, 0, "list", "N", "", &n, .min = 1, .max = 9 },
+		{ CLI_COUNT, 0, "pick", "N", "", &m, .min = 1, .max = 9 },
+		{ CLI_COUNT, 0, "else", "N", "", &none, .min = 1, .max = 9 },
+		{ CLI_END },
+	};
+	const cli_program p = { "test", "", "" };
+	char *argv[] = { "x", "--list", "7", "--pick=3", NULL };
+	cli_status status;
+	int first = cli_parse(a, &p, table, 4, argv, &status);
+	ck_assert_int_eq(status, CLI_OK);
+	ck_assert_int_eq(first, 3);
+	ck_assert_str_eq(argv[first], "7");
+	ck_assert_int_eq(n, CLI_ALONE);
+	ck_assert_int_eq(m, 3);
+	ck_assert_int_eq(none, 0);
+	ck_assert_int_eq(cli_set(a, &p, table, "else", NULL), CLI_OK);
+	ck_assert_int_eq(none, CLI_ALONE);
+	ck_assert_int_eq(cli_set(a, &p, table, "else", "9"), CLI_OK);
+	ck_assert_int_eq(none, 9);
+	ck_assert_int_eq(cli_set(a, &p, table, "else", "10"), CLI_USAGE);
+	ck_assert_int_eq(cli_set(a, &p, table, "else", ""), CLI_USAGE);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(wrong_options)
 {
 	static const char *const wrong[] = {
@@ -163,6 +194,7 @@ Suite *suite(void)
 	tcase_add_test(t, settings);
 	tcase_add_test(t, shapes);
 	tcase_add_test(t, options);
+	tcase_add_test(t, counts);
 	tcase_add_test(t, wrong_options);
 	suite_add_tcase(s, t);
 	return s;
