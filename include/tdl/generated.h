@@ -23,7 +23,7 @@ enum {
 	TDL_MAX_NVARS = 24,
 	TDL_INDEX_OUTSIDE = 1,
 	TDL_SCRATCH = 11 << 18, /* bytes at tdl_args.scratch, 64-byte aligned */
-	TDL_STRIP = 64, /* accumulators that are kept beside each other, .. */
+	TDL_STRIP = 256, /* accumulators that are kept beside each other, .. */
 	TDL_NARROW = 8, /* .. where each adds up memory of its own */
 	TDL_LANES = 32, /* accumulators of one element: each every 32nd term */
 	TDL_TERMS = 256, /* of a sum of f32, before it is added to one of f64 */
