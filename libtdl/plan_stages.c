@@ -441,6 +441,23 @@ static const graph *asked_turns(const stages_search *x)
 	return g;
 }
 
+/* Pipelines in the numbers of micro-batches that are asked for; room: whether
+ * something fits without stages. */
+static bool try_asked(stages_search *x, bool room, pipeline_result *best,
+		      plan_result *tried)
+{
+	const plan_options *o = x->options;
+	if (o->any_turns)
+		return try_all_turns(x, x->how->graph, best, tried);
+	return (o->turns <= 1 && room) || !(x->best = asked_turns(x)) ||
+	       try_stages(x, x->best, &x->aims, best);
+}
+
+static bool fits_stages(const plan_request *how, const pipeline_result *r)
+{
+	return r->plan && r->plan->nstages > 1 && pipeline_is_within(how, r);
+}
+
 bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
 			plan_result *r)
 {
@@ -454,16 +471,17 @@ bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
 		return true;
 	if (room)
 		x.aims.beat = r->seconds;
-	if (o->any_turns) {
-		if (!try_all_turns(&x, how->graph, best, &tried))
-			return false;
-	} else if ((o->turns > 1 || !room) && (x.best = asked_turns(&x)) &&
-		   !try_stages(&x, x.best, &x.aims, best)) {
+	if (!try_asked(&x, room, best, &tried))
 		return false;
+	if (!room && how->graph->training && !fits_stages(how, best)) {
+		pipeline_result *again = ARENA_NEW(d->arena, pipeline_result);
+		x.aims.recompute = true;
+		x.best = NULL;
+		if (!try_asked(&x, room, again, &tried))
+			return false;
+		best = again;
 	}
-	if (best->plan && best->plan->nstages > 1 &&
-	    pipeline_is_within(how, best) &&
-	    (!room || best->seconds < r->seconds))
+	if (fits_stages(how, best) && (!room || best->seconds < r->seconds))
 		take_place(&x, best, &tried, r);
 	return true;
 }

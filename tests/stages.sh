@@ -209,4 +209,19 @@ done
 [ -s "$tmp/test.loss" ] || fail 'no loss'
 awk 'NR == 1 { x = $1 } END { exit !(NR == 2 && ($1 - x) ^ 2 < 1e-10) }' \
 	"$tmp/test.loss" "$tmp/staged.loss" || fail 'losses differ'
+
+# ---- little memory -----------------------------------------------------------
+
+# Where nothing fits, auto computes forward passes again in stages.  It tries
+# all else before, which takes long.
+if [ "${CHECK_ALL-}" = yes ]; then
+	expect 0 "$TDLC" plan "$models/gpt2.tdl" -k 2 -o "$tmp/little.plan" \
+		-D layers=4 -D width=16 -D heads=2 -D vocabulary=20 \
+		-D tokens=64 -D batch=4 --train --micro-batches 4 \
+		--algorithm auto --memory 326354
+	prints 'in 2 stages, planned by auto'
+	expect 0 "$TDLC" show "$tmp/little.plan"
+	prints 'recomputed  *[1-9][0-9]* operators'
+	expect 0 "$TDLRUN" "$tmp/little.plan" --verify
+fi
 finish
