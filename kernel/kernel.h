@@ -169,6 +169,16 @@ static inline int kx_ndim(const kexpr *read)
 	return read->nargs - read->guarded;
 }
 
+/* The number of e's arguments, indices included, that are evaluated wherever e
+ * is: the first ones. */
+static inline int kx_nalways(const kexpr *e)
+{
+	if (e->kind == KX_SELECT ||
+	    (e->kind == KX_FN && (e->fn == FN_AND || e->fn == FN_OR)))
+		return 1;
+	return e->kind == KX_READ ? kx_ndim(e) : e->nargs;
+}
+
 /* Whether e reads a tensor anywhere, indices included. */
 bool kx_has_read(const kexpr *e);
 

@@ -22,14 +22,11 @@ static void note_read(cuda_reads *f, const kexpr *e)
 
 void cuda_find_reads(cuda_reads *f, const kexpr *e)
 {
-	bool is_lazy = e->kind == KX_SELECT ||
-		       (e->kind == KX_FN &&
-			(e->fn == FN_AND || e->fn == FN_OR));
 	if (e->kind == KX_READ) {
 		note_read(f, e);
 		return;
 	}
-	for (int i = 0; i < (is_lazy ? 1 : e->nargs); i++)
+	for (int i = 0; i < kx_nalways(e); i++)
 		cuda_find_reads(f, e->args[i]);
 }
 

@@ -37,12 +37,15 @@ typedef struct window {
 
 /* ---- whether there is one ---------------------------------------------- */
 
+/* A read that is evaluated wherever e is: what the window reads is copied for
+ * all terms, and of what is read under a condition some may lie outside of the
+ * input, or of the part of it that is there. */
 static const kexpr *find_read(const nest *n, const kexpr *e, int l)
 {
 	const kexpr *found = NULL;
 	if (e->kind == KX_READ && loops_of(n, e) & loop_bit(l))
 		return e;
-	for (int i = 0; i < e->nargs && !found; i++)
+	for (int i = 0; i < kx_nalways(e) && !found; i++)
 		found = find_read(n, e->args[i], l);
 	return found;
 }

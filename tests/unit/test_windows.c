@@ -47,11 +47,37 @@ static kernel *random_window(void)
 	return k;
 }
 
+/* out[n, i, j] = Sum(r, s) (if r < c then x[n, i + r, j + s] * w[r, s] else 0),
+ * with steps, of an input that has what is read, and no more. */
+static kernel *random_condition(void)
+{
+	bool far = !pick(0, 3); /* what is not there is in other memory, too */
+	int64_t rows = far ? 1 : pick(1, 20), cols = far ? 30000 : pick(1, 60);
+	int64_t reach = far ? 60 : pick(2, 8), some = pick(1, far ? 3 : reach);
+	int64_t width = far ? 1 : pick(1, 5), depth = far ? 1 : 3;
+	int64_t a = pick(1, 3), b = far ? 3 : pick(1, 3);
+	dtype t = pick(0, 2) ? DT_F32 : DT_F64;
+	kernel *k = begin("condition", RED_SUM, t);
+	kexpr *n = add_var(k, "n", KVAR_OUTPUT, depth);
+	kexpr *i = add_var(k, "i", KVAR_OUTPUT, rows);
+	kexpr *j = add_var(k, "j", KVAR_OUTPUT, cols);
+	kexpr *r = add_var(k, "r", KVAR_REDUCE, reach);
+	kexpr *s = add_var(k, "s", KVAR_REDUCE, width);
+	add_input(k, "x", t, 3, (int)depth, (int)(a * (rows - 1) + some),
+		  (int)(b * (cols - 1) + width));
+	add_input(k, "w", t, 2, (int)reach, (int)width);
+	kexpr *x = READ(k, 0, NULL, n, add(mul(num(a), i), r),
+			add(mul(num(b), j), s));
+	k->body = kx_select(mem, kx_fn2(mem, FN_LT, r, num(some)),
+			    mul(x, READ(k, 1, NULL, r, s)), constant(t, 0));
+	return k;
+}
+
 START_TEST(random_windows)
 {
 	kernels all = {0};
 	for (int i = 0; i < 24; i++) {
-		kernel *k = random_window();
+		kernel *k = i % 4 ? random_window() : random_condition();
 		if (sampled(i))
 			vec_push(mem, &all, k);
 	}
