@@ -74,6 +74,11 @@ built *built_open(const kernels *all)
 	return b;
 }
 
+bool built_keeps(void)
+{
+	return false;
+}
+
 void built_close(built *b)
 {
 	DO(b, cuMemFree, b->memory);
