@@ -578,6 +578,7 @@ library_world library_world_new(const tdl_allocator *a)
 	w.text = tdl_plan_text(w.plan);
 	ck_assert_ptr_nonnull(w.text);
 	ck_assert(plan_write(&w));
+	library_put_trace(&w);
 	w.run = new_run(w.c);
 	w.placed = library_placed(&w);
 	ck_assert_ptr_nonnull(w.placed);

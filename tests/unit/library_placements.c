@@ -2,7 +2,12 @@
 
 #include "tests/unit/library_placements.h"
 
+#include <check.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
 
 static const char given[] =
 	"{\"format\": \"tdl-placement\", \"version\": 1, \"devices\": 2,"
@@ -30,15 +35,7 @@ static const char degrees[] =
 	"\"parameterSize\": 10.0, \"memoryUsageA\": 6.0, \"memoryUsageB\": "
 	"4.0, \"syncTimeFw\": {}, \"syncTimeBw\": {}}]}}], \"edges\": []}\n";
 
-/* Of a plan that was not written, which has the digest 0. */
-static const char measured_step[] =
-	"{\"traceEvents\": [{\"ph\": \"X\", \"pid\": 0, \"ts\": 0, "
-	"\"dur\": 1, \"args\": {\"instruction\": 0}}], \"otherData\": "
-	"{\"model\": \"tiny\", \"measured\": \"0000000000000000\", "
-	"\"devices\": 2, \"seconds\": 1}}";
-
 const library_file library_costs[] = {
-	{ "a.trace", measured_step },
 	{ "given.json", given }, { "graph.txt", profile },
 	{ "layers.json", layers }, { "degrees.json", degrees }, { 0 }
 };
@@ -47,6 +44,19 @@ static const char *file(const library_world *w, char *to, const char *name)
 {
 	snprintf(to, 100, "%s/%s", w->folder, name);
 	return to;
+}
+
+void library_put_trace(const library_world *w)
+{
+	char path[100];
+	FILE *f = fopen(file(w, path, "a.trace"), "w");
+	ck_assert_ptr_nonnull(f);
+	fprintf(f, "{\"traceEvents\": [{\"ph\": \"X\", \"pid\": 0, "
+		   "\"ts\": 0, \"dur\": 1, \"args\": {\"instruction\": "
+		   "0}}], \"otherData\": {\"model\": \"tiny\", \"devices\": "
+		   "4, \"seconds\": 1, \"measured\": \"%016" PRIx64 "\"}}",
+		hash_bytes(HASH_SEED, w->text, strlen(w->text)));
+	ck_assert_int_eq(fclose(f), 0);
 }
 
 /* Whether it is a text that begins so; it is freed. */

@@ -12,6 +12,10 @@ typedef struct library_file {
 
 extern const library_file library_costs[];
 
+/* Writes the file a.trace: a step of the world's plan, whose text is known, in
+ * which nothing but one instruction was measured. */
+void library_put_trace(const library_world *w);
+
 /* A placement of tiny.tdl. */
 tdl_placement *library_placed(library_world *w);
 
