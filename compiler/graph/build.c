@@ -140,6 +140,14 @@ tensor_id graph_add_weight(graph_builder *b, const char *name,
 	return id;
 }
 
+tensor_id graph_add_number(graph_builder *b, const char *name,
+			   const tensor_type *t, const constant *c)
+{
+	tensor_id id = graph_add_constant(b, name, t, c);
+	b->tensors.at[id]->number = true;
+	return id;
+}
+
 tensor_id graph_add_state(graph_builder *b, const char *name,
 			  const tensor_type *t, const constant *initial)
 {

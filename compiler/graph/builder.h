@@ -24,6 +24,8 @@ typedef struct built_tensor {
 	const kernel *folded;
 	tensor_id *from;
 	int nfrom;
+	bool number; /* graph_add_number() */
+	bool read;   /* its elements have gone into the graph itself */
 } built_tensor;
 
 typedef struct built_node {

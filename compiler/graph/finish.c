@@ -128,14 +128,24 @@ static void place_tensors(graph_builder *b, graph *g, const bool *live,
 	g->position = new_number(b->position, number);
 }
 
+/* Whether a constant is a weight that a run cannot be given.  Those that only
+ * the rest of the model reads are none: any value of theirs will do. */
+static bool is_fixed(const graph_builder *b, const built_tensor *x)
+{
+	if (x->t.kind != TENSOR_CONSTANT || !x->t.name)
+		return false;
+	return x->t.parameter ? !b->free_weights || x->read
+			      : x->number && !b->training;
+}
+
 static void list_fixed(graph_builder *b, graph *g)
 {
 	g->fixed = ARENA_ARRAY(b->arena, const char *, b->tensors.n + 1);
 	for (int i = 0; i < b->tensors.n; i++) {
-		const tensor *t = &b->tensors.at[i]->t;
-		if (t->parameter && t->kind == TENSOR_CONSTANT && t->name)
+		const built_tensor *x = b->tensors.at[i];
+		if (is_fixed(b, x))
 			g->fixed[g->nfixed++] =
-				graph_presentable(b->arena, t->name);
+				graph_presentable(b->arena, x->t.name);
 	}
 }
 

@@ -57,7 +57,8 @@ static void *spread(arena *a, const void *element, size_t size, int64_t n)
 	return p;
 }
 
-const void *graph_constant_data(graph_builder *b, tensor_id id, int64_t limit)
+/* As graph_constant_data(), for what may be computed again. */
+static const void *data_of(graph_builder *b, tensor_id id, int64_t limit)
 {
 	id = build_known(b, id);
 	if (id == NONE || tensor_nbytes(graph_type(b, id)) > limit)
@@ -76,6 +77,25 @@ const void *graph_constant_data(graph_builder *b, tensor_id id, int64_t limit)
 	diag_error_in(b->sink, DIAG_CANNOT_READ, c->path, "cannot read '%s'",
 		      t->name ? t->name : "a constant");
 	return NULL;
+}
+
+/* What is computed from a tensor's elements has their values for good. */
+static void note_read(graph_builder *b, tensor_id id)
+{
+	built_tensor *x = b->tensors.at[id];
+	if (x->read)
+		return;
+	x->read = true;
+	for (int i = 0; i < x->nfrom; i++)
+		note_read(b, x->from[i]);
+}
+
+const void *graph_constant_data(graph_builder *b, tensor_id id, int64_t limit)
+{
+	const void *data = data_of(b, id, limit);
+	if (data)
+		note_read(b, build_known(b, id));
+	return data;
 }
 
 /* ---- evaluation -------------------------------------------------------- */
@@ -144,7 +164,7 @@ static fold_result fold_small(graph_builder *b, const kernel *k,
 		return FOLD_NOT;
 	for (int i = 0; i < k->ninputs; i++) {
 		int nerrors = diag_errors(b->sink);
-		data[i] = graph_constant_data(b, inputs[i], FOLD_MAX_NBYTES);
+		data[i] = data_of(b, inputs[i], FOLD_MAX_NBYTES);
 		if (!data[i])
 			return diag_errors(b->sink) > nerrors ? FOLD_FAILED
 							      : FOLD_NOT;

@@ -28,7 +28,7 @@ built_folds build_find_folds(graph_builder *b, const bool *live)
 	}
 	for (int i = 0; i < n; i++) {
 		built_tensor *x = b->tensors.at[i];
-		if (b->free_weights && x->t.parameter &&
+		if (b->free_weights && x->t.parameter && !x->read &&
 		    x->t.kind == TENSOR_CONSTANT && (live[i] || f.needed[i]))
 			x->t.kind = TENSOR_STATE;
 		f.varies[i] = x->t.kind == TENSOR_STATE;

@@ -186,6 +186,9 @@ tensor_id graph_add_constant(graph_builder *b, const char *name,
  * one that graph_train() may turn into a state. */
 tensor_id graph_add_weight(graph_builder *b, const char *name,
 			   const tensor_type *t, const constant *c);
+/* The same of a single number that is no weight as long as nobody says so. */
+tensor_id graph_add_number(graph_builder *b, const char *name,
+			   const tensor_type *t, const constant *c);
 /* In a model that is not trained: the weights that it uses are states all the
  * same, which runs do not change. */
 void graph_free_weights(graph_builder *b);
@@ -216,7 +219,8 @@ const tensor_type *graph_type(const graph_builder *b, tensor_id t);
 /* Whether a tensor's elements are known when planning. */
 bool graph_is_known(const graph_builder *b, tensor_id t);
 /* The elements of a tensor that is known and has at most `limit` bytes, read if
- * they are in a file; else NULL.  For a fill they are spread out. */
+ * they are in a file; else NULL.  For a fill they are spread out.  A weight from
+ * which they follow is a constant then: the graph may depend on its value. */
 const void *graph_constant_data(graph_builder *b, tensor_id t, int64_t limit);
 
 /* Calls an operator: adds a node per stage, named after `name`, and writes the

@@ -251,6 +251,8 @@ static tensor_id add_initializer(importer *im, const char *name,
 {
 	return is_weight(im, name, type)
 		       ? graph_add_weight(im->b, name, type, c)
+	       : dtype_is_float(type->type)
+		       ? graph_add_number(im->b, name, type, c)
 		       : graph_add_constant(im->b, name, type, c);
 }
 

@@ -326,15 +326,32 @@ static bool read_states(executor *m, const plan *p, npz *z, failure *f)
 	return good;
 }
 
+/* Whether an array is a single number; of those a checkpoint has only what was
+ * trained, another file perhaps all that the model has. */
+static bool is_number(npz *z, const char *name)
+{
+	static const dtype types[] = { DT_F32, DT_F64, DT_F16, DT_BF16 };
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		array x = { .name = name, .type = types[i] };
+		failure none = { 0 };
+		if (npz_shape(z, &x, &none))
+			return x.ndim == 0;
+	}
+	return false;
+}
+
 /* A weight that the file has must not be a constant of the plan. */
 static bool check_fixed(const plan *p, npz *z, const char *path, failure *f)
 {
+	bool trained = npz_has(z, CHECKPOINT_NOTE);
 	for (int i = 0; i < p->nfixed; i++)
-		if (npz_has(z, p->fixed[i]))
+		if (npz_has(z, p->fixed[i]) &&
+		    (trained || !is_number(z, p->fixed[i])))
 			return fail_with(f, CLI_INPUT, "%s: the weight '%s' "
 					 "is a constant in this plan; 'tdlc "
-					 "plan --evaluate' makes one in which "
-					 "weights are states", path,
+					 "plan --evaluate', with --train-only "
+					 "for single numbers, makes one in "
+					 "which weights are states", path,
 					 p->fixed[i]);
 	return true;
 }

@@ -36,6 +36,7 @@ def draw_weights():
     weights = {n: (0.5 * rng.standard_normal(s)).astype(np.float32)
                for n, s in shapes.items()}
     weights["norm.var"] = abs(weights["norm.var"]) + np.float32(0.5)
+    weights["gain"] = np.float32(1.25)  # no weight unless it is named
     return weights
 
 
@@ -50,7 +51,8 @@ def write_network(path, weights):
                          ["h", "norm.scale", "norm.bias", "norm.mean",
                           "norm.var"], ["n"]),
         helper.make_node("Relu", ["n"], ["r"]),
-        helper.make_node("MatMul", ["r", "b.w"], ["logits"]),
+        helper.make_node("MatMul", ["r", "b.w"], ["scores"]),
+        helper.make_node("Mul", ["scores", "gain"], ["logits"]),
         helper.make_node("ArgMax", ["logits"], ["best"], axis=1, keepdims=0),
         helper.make_node("Equal", ["best", "target"], ["same"]),
         helper.make_node("Cast", ["same"], ["right"], to=TensorProto.FLOAT),
@@ -65,7 +67,8 @@ def write_network(path, weights):
          value("target", TensorProto.INT64, BATCH)],
         [value("logits", TensorProto.FLOAT, BATCH, CLASSES),
          value("right", TensorProto.FLOAT, BATCH)],
-        [numpy_helper.from_array(v, n) for n, v in weights.items()],
+        [numpy_helper.from_array(np.asarray(v), n)
+         for n, v in weights.items()],
         value_info=[value("product", TensorProto.FLOAT, BATCH, HIDDEN)])
     onnx.save(helper.make_model(
         graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]), path)
@@ -74,7 +77,8 @@ def write_network(path, weights):
 def logits_of(w, x):
     h = x @ w["a.w"].T + w["a.b"]
     n = (h - w["norm.mean"]) / np.sqrt(w["norm.var"] + 1e-5)
-    return np.maximum(n * w["norm.scale"] + w["norm.bias"], 0) @ w["b.w"]
+    scores = np.maximum(n * w["norm.scale"] + w["norm.bias"], 0) @ w["b.w"]
+    return scores * w["gain"]
 
 
 def loss_of(w, x, target):
@@ -195,6 +199,34 @@ def check_refused(path):
             "--data", path("test.npz"))
 
 
+def check_number(path):
+    """A single number that was trained, because it was named."""
+    named = ["--train-only", "*"]
+    run(TDLC, "plan", path("net.onnx"), "-k", "2", "--train", *LOSS, *named,
+        "--optimizer", "sgd,lr=0.5", "-o", path("n.plan"))
+    run(TDLRUN, path("n.plan"), "--data", path("train.npz"), "--epochs", "1",
+        "--checkpoint", path("n"))
+    run(TDLC, "plan", path("net.onnx"), "-k", "2", "--evaluate", *named, "-o",
+        path("given.plan"))
+    states = path("n/step-20.npz")
+    weights = load(states, draw_weights())
+    expect("the number was not trained", weights["gain"] != np.float32(1.25))
+    with np.load(path("test.npz")) as data:
+        x, batch = data["x"], {n: data[n][:BATCH] for n in ("x", "target")}
+    np.savez(path("batch.npz"), **batch)
+    run(TDLRUN, path("given.plan"), "--parameters", states, "--inputs",
+        path("batch.npz"), "--outputs", path("out.npz"))
+    with np.load(path("out.npz")) as out:
+        expect("other logits than NumPy's", np.allclose(
+            out["logits"], logits_of(weights, x[:BATCH]), atol=1e-4))
+    refused("--parameters", "gain", TDLRUN, path("i.plan"), "--parameters",
+            states, "--inputs", path("batch.npz"))
+    # Another file may have all that the model has.
+    np.savez(path("all.npz"), **draw_weights())
+    run(TDLRUN, path("i.plan"), "--parameters", path("all.npz"), "--inputs",
+        path("batch.npz"))
+
+
 with tempfile.TemporaryDirectory() as tmp:
     for number, (devices, train, evaluate) in enumerate((
             (2, [], LOSS),
@@ -205,6 +237,7 @@ with tempfile.TemporaryDirectory() as tmp:
         there = check(at, devices, train, evaluate)
         if number == 0:
             check_refused(there)
+            check_number(there)
             check_shown(there)
             check_resumed(there)
 finish()
