@@ -380,19 +380,28 @@ static bool has_room(const plan_request *how, const plan_result *r)
 	       (most == 0 || r->plan->arena_bytes <= most);
 }
 
-/* The figures that were tried, of each number of micro-batches the better. */
-static void join_tried(arena *a, const plan_result *with, plan_result *to)
+/* Of two tries the one within the limit, of such the faster one. */
+static bool is_better_try(const plan_try *x, const plan_try *y, int64_t most)
 {
-	int64_t most = to->machine_memory > 0 ? to->machine_memory : INT64_MAX;
+	bool fits = x->memory <= most;
+	return fits == (y->memory <= most) ? x->seconds < y->seconds : fits;
+}
+
+/* The figures that were tried, of each number of micro-batches the better. */
+static void join_tried(const plan_request *how, const plan_result *with,
+		       plan_result *to)
+{
+	int64_t most = how->memory > 0		 ? how->memory :
+		       how->topology->memory > 0 ? how->topology->memory :
+						   INT64_MAX;
 	for (int i = 0; i < with->tried.n; i++) {
 		const plan_try *x = &with->tried.at[i];
 		int j = 0;
 		while (j < to->tried.n && to->tried.at[j].turns != x->turns)
 			j++;
 		if (j == to->tried.n)
-			vec_push(a, &to->tried, *x);
-		else if (x->seconds < to->tried.at[j].seconds &&
-			 x->memory <= most)
+			vec_push(how->arena, &to->tried, *x);
+		else if (is_better_try(x, &to->tried.at[j], most))
 			to->tried.at[j] = *x;
 	}
 	if (to->tried.n > 0)
@@ -421,7 +430,7 @@ static void take_place(const stages_search *x, const pipeline_result *best,
 			    .note = note,
 			    .batch = g->turns->batch,
 			    .tried = r->tried };
-	join_tried(a, tried, &all);
+	join_tried(x->how, tried, &all);
 	*r = all;
 }
 

@@ -115,9 +115,18 @@ static bool check_fold(plan_checker *c, const plan_fold *f, bool *made,
 
 /* A tensor that is given and has no buffer is read by a fold or made by one, or
  * has elements and is nobody's. */
-static bool check_rest(plan_checker *c, const bool *made, const bool *read)
+static bool check_rest(plan_checker *c, arena *tmp, const bool *made,
+		       const bool *read)
 {
 	const plan *p = c->p;
+	/* Those whose elements are known in another shape. */
+	bool *known = ARENA_ARRAY(tmp, bool, p->ntensors + 1);
+	for (int i = 0; i < p->nfolds; i++) {
+		const plan_fold *f = &p->folds[i];
+		const plan_tensor *to = &p->tensors[f->output];
+		known[f->inputs[0]] |= !f->kernel && to->constant.kind !=
+							     PLAN_CONST_NONE;
+	}
 	c->table = "tensors";
 	for (c->row = 0; c->row < p->ntensors; c->row++) {
 		const plan_tensor *t = &p->tensors[c->row];
@@ -126,9 +135,8 @@ static bool check_rest(plan_checker *c, const bool *made, const bool *read)
 			continue;
 		if (t->role == PLAN_STATE && (!read[c->row] || t->next >= 0))
 			return flaw(c, "a state has no buffer");
-		int of = plan_constant_of(p, c->row);
-		if (!made[c->row] &&
-		    p->tensors[of].constant.kind == PLAN_CONST_NONE)
+		if (!made[c->row] && !known[c->row] &&
+		    t->constant.kind == PLAN_CONST_NONE)
 			return flaw(c, "its elements are not known");
 	}
 	return true;
@@ -156,5 +164,5 @@ bool plan_check_folds(plan_checker *c, arena *tmp)
 		for (int i = 0; i < f->ninputs; i++)
 			read[f->inputs[i]] = true;
 	}
-	return check_rest(c, made, read);
+	return check_rest(c, tmp, made, read);
 }

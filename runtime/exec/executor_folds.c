@@ -172,21 +172,30 @@ static const fold_run *find_shape(const executor *m, const fold_value *v,
 	return NULL;
 }
 
-/* The elements of a value that is kept; NULL with *f set. */
-static const void *fetch(const executor *m, fold_value *v, failure *f)
+/* Whether the plan has the elements of a value. */
+static bool has_elements(const executor *m, const fold_value *v)
 {
 	const plan *p = &m->p->stages[v->of.stage];
 	int of = plan_constant_of(p, v->of.tensor);
+	return p->tensors[of].constant.kind != PLAN_CONST_NONE;
+}
+
+/* The elements of a value that is kept; NULL with *f set. */
+static const void *fetch(const executor *m, fold_value *v, failure *f)
+{
+	while (!v->data && !has_elements(m, v)) {
+		const fold_run *r = find_shape(m, v, true);
+		if (!r) {
+			fail_with(f, CLI_INPUT, "'%s', from which constants "
+				  "follow, has no elements",
+				  tensor_of(m, v)->name);
+			return NULL;
+		}
+		v = &m->folds->values[r->inputs[0]];
+	}
 	if (v->data)
 		return v->data;
-	if (p->tensors[of].constant.kind == PLAN_CONST_NONE) {
-		const fold_run *r = find_shape(m, v, true);
-		if (r)
-			return fetch(m, &m->folds->values[r->inputs[0]], f);
-		fail_with(f, CLI_INPUT, "'%s', from which constants follow, "
-			  "has no elements", tensor_of(m, v)->name);
-		return NULL;
-	}
+	const plan *p = &m->p->stages[v->of.stage];
 	arena *work = arena_new();
 	diag_sink *s = diag_sink_new(work);
 	size_t n = (size_t)plan_tensor_nbytes(tensor_of(m, v));
