@@ -79,7 +79,7 @@ static const void *data_of(graph_builder *b, tensor_id id, int64_t limit)
 	return NULL;
 }
 
-/* What is computed from a tensor's elements has their values for good. */
+/* The graph has the values of a tensor's elements from now on. */
 static void note_read(graph_builder *b, tensor_id id)
 {
 	built_tensor *x = b->tensors.at[id];

@@ -219,8 +219,8 @@ const tensor_type *graph_type(const graph_builder *b, tensor_id t);
 /* Whether a tensor's elements are known when planning. */
 bool graph_is_known(const graph_builder *b, tensor_id t);
 /* The elements of a tensor that is known and has at most `limit` bytes, read if
- * they are in a file; else NULL.  For a fill they are spread out.  A weight from
- * which they follow is a constant then: the graph may depend on its value. */
+ * they are in a file; else NULL.  For a fill they are spread out.  A weight
+ * that they follow from is a constant then: the graph may depend on it. */
 const void *graph_constant_data(graph_builder *b, tensor_id t, int64_t limit);
 
 /* Calls an operator: adds a node per stage, named after `name`, and writes the
