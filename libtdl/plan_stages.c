@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "compiler/portfolio/pipeline_judge.h"
 #include "compiler/portfolio/pipeline_plan.h"
+#include "compiler/portfolio/pipeline_sums.h"
 #include "compiler/portfolio/stage_pins.h"
 #include "compiler/train/train.h"
 #include "libtdl/placement_more.h"
@@ -381,19 +382,19 @@ static bool has_room(const plan_request *how, const plan_result *r)
 }
 
 /* Of two tries the one within the limit, of such the faster one. */
-static bool is_better_try(const plan_try *x, const plan_try *y, int64_t most)
+static bool is_better_try(const plan_try *x, const plan_try *y, double most)
 {
-	bool fits = x->memory <= most;
-	return fits == (y->memory <= most) ? x->seconds < y->seconds : fits;
+	bool fits = (double)x->memory <= most;
+	if (fits != ((double)y->memory <= most))
+		return fits;
+	return x->seconds < y->seconds;
 }
 
 /* The figures that were tried, of each number of micro-batches the better. */
 static void join_tried(const plan_request *how, const plan_result *with,
 		       plan_result *to)
 {
-	int64_t most = how->memory > 0		 ? how->memory :
-		       how->topology->memory > 0 ? how->topology->memory :
-						   INT64_MAX;
+	double most = pipeline_limit(how, 0, how->k);
 	for (int i = 0; i < with->tried.n; i++) {
 		const plan_try *x = &with->tried.at[i];
 		int j = 0;
