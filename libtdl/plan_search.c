@@ -227,8 +227,13 @@ cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 		       const lower_options *lower, plan_result *r, bool *made)
 {
 	plan_request best = *how;
-	if (o->stages)
-		return plan_stages_search(d, how, o, r, made);
+	if (o->stages) {
+		cli_status status = plan_stages_search(d, how, o, lower, r,
+						       made);
+		if (status == CLI_OK && *made && !r->pipeline)
+			warn_few_samples(d, how, r->search);
+		return status;
+	}
 	if (plan_places(how->algorithm))
 		return plan_devices_search(d, how, r, made);
 	*made = o->any_turns ? plan_any_turns(d, &best, o, lower, r)

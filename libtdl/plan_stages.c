@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "compiler/portfolio/one_planner.h"
 #include "compiler/portfolio/pipeline_judge.h"
 #include "compiler/portfolio/pipeline_plan.h"
 #include "compiler/portfolio/pipeline_sums.h"
@@ -15,6 +16,7 @@
 #include "libtdl/placement_more.h"
 #include "libtdl/plan_published.h"
 #include "libtdl/plan_report.h"
+#include "libtdl/plan_turns.h"
 
 /* ---- options ----------------------------------------------------------- */
 
@@ -326,52 +328,7 @@ static void say_excess(const stages_search *x, const graph *g,
 	say_remedies(x, g, x->best);
 }
 
-/* ---- all --------------------------------------------------------------- */
-
-cli_status plan_stages_search(job *d, const plan_request *how,
-			      const plan_options *o, plan_result *r,
-			      bool *made)
-{
-	stages_search x = { .job = d, .how = how, .options = o,
-			    .aims = o->aims };
-	pipeline_result *best = ARENA_NEW(d->arena, pipeline_result);
-	const graph *g = how->graph;
-	*r = (plan_result){ .machine = how->topology->name,
-			    .topology = how->topology,
-			    .machine_memory = how->topology->memory,
-			    .objective = "time",
-			    .pipeline = best };
-	if (o->any_turns) {
-		*made = try_all_turns(&x, g, best, r);
-	} else {
-		x.best = g;
-		r->batch = g->turns->batch;
-		*made = try_stages(&x, g, &x.aims, best);
-	}
-	if (!*made)
-		return CLI_OK;
-	if (!best->plan)
-		cli_failed(&d->program, "%s", best->refused);
-	else if (!pipeline_fits(how, best))
-		say_excess(&x, o->model, best);
-	if (!pipeline_fits(how, best))
-		return best->absent ? CLI_MACHINE : CLI_NO_PLAN;
-	r->graph = x.best->whole ? x.best->whole : x.best;
-	r->seconds = best->seconds;
-	return CLI_OK;
-}
-
-/* ---- beside plans without stages --------------------------------------- */
-
-/* Whether what is asked for goes with stages: auto, by time, and nothing that
- * is for a plan of one stage. */
-static bool may_have_stages(const plan_request *how, const plan_options *o)
-{
-	return o->micro_batches && !o->no_stages && how->k > 1 &&
-	       !strcmp(how->algorithm, PLAN_AUTO) &&
-	       how->objective == OBJECTIVE_TIME && !o->bucket &&
-	       !o->warn_replicate && !pins_are_given(&how->pins);
-}
+/* ---- one stage ---------------------------------------------------------- */
 
 /* Whether there is a plan without stages for which devices have memory. */
 static bool has_room(const plan_request *how, const plan_result *r)
@@ -408,6 +365,101 @@ static void join_tried(const plan_request *how, const plan_result *with,
 	if (to->tried.n > 0)
 		qsort(to->tried.at, (size_t)to->tried.n, sizeof(plan_try),
 		      by_turns);
+}
+
+/* Whether a plan without stages is one that is asked for, and may be better: of
+ * any number of stages, and where one is the best, or a run may have one
+ * micro-batch, for which stages wait; of large graphs only where it has. */
+static bool may_be_whole(const stages_search *x, const pipeline_result *best)
+{
+	enum { SMALL_GRAPH = 1024 };
+	const plan_options *o = x->options;
+	return x->best && !o->aims.nstages && !without_stages(o) &&
+	       !o->aims.recompute &&
+	       !plan_is_published(x->how->algorithm) &&
+	       !pins_are_given(&x->how->pins) &&
+	       x->how->topology->nkinds == 0 &&
+	       (x->best->turns->turns == 1 ||
+		(best->plan && best->plan->nstages == 1) ||
+		(o->any_turns && x->best->nnodes <= SMALL_GRAPH));
+}
+
+/* The best plan without stages in the place of *r, if that is not faster.
+ * False when errors were added. */
+static bool try_whole(const stages_search *x, const lower_options *lower,
+		      const pipeline_result *best, plan_result *r)
+{
+	plan_request one = *x->how;
+	const plan_options *o = x->options;
+	const graph *g = one.graph;
+	plan_result whole;
+	int before = diag_errors(x->job->sink);
+	one.algorithm = PLAN_AUTO;
+	if (g->turns && g->turns->turns == 1)
+		one.graph = o->model;
+	if (!plan_is_countable(x->job->sink, one.graph, one.k)) {
+		diag_forgive(x->job->sink, before);
+		return true;
+	}
+	if (o->any_turns ? !plan_any_turns(x->job, &one, o, lower, &whole)
+			 : !plan_search_once(&one, lower, &whole))
+		return false;
+	if (!has_room(&one, &whole) ||
+	    (pipeline_fits(x->how, best) && best->seconds <= whole.seconds))
+		return true;
+	join_tried(x->how, r, &whole);
+	*r = whole;
+	return true;
+}
+
+/* ---- all --------------------------------------------------------------- */
+
+cli_status plan_stages_search(job *d, const plan_request *how,
+			      const plan_options *o,
+			      const lower_options *lower, plan_result *r,
+			      bool *made)
+{
+	stages_search x = { .job = d, .how = how, .options = o,
+			    .aims = o->aims };
+	pipeline_result *best = ARENA_NEW(d->arena, pipeline_result);
+	const graph *g = how->graph;
+	*r = (plan_result){ .machine = how->topology->name,
+			    .topology = how->topology,
+			    .machine_memory = how->topology->memory,
+			    .objective = "time",
+			    .pipeline = best };
+	if (o->any_turns) {
+		*made = try_all_turns(&x, g, best, r);
+	} else {
+		x.best = g;
+		r->batch = g->turns->batch;
+		*made = try_stages(&x, g, &x.aims, best);
+	}
+	if (*made && may_be_whole(&x, best))
+		*made = try_whole(&x, lower, best, r);
+	if (!*made || !r->pipeline)
+		return CLI_OK;
+	if (!best->plan)
+		cli_failed(&d->program, "%s", best->refused);
+	else if (!pipeline_fits(how, best))
+		say_excess(&x, o->model, best);
+	if (!pipeline_fits(how, best))
+		return best->absent ? CLI_MACHINE : CLI_NO_PLAN;
+	r->graph = x.best->whole ? x.best->whole : x.best;
+	r->seconds = best->seconds;
+	return CLI_OK;
+}
+
+/* ---- beside plans without stages --------------------------------------- */
+
+/* Whether what is asked for goes with stages: auto, by time, and nothing that
+ * is for a plan of one stage. */
+static bool may_have_stages(const plan_request *how, const plan_options *o)
+{
+	return o->micro_batches && !o->no_stages && how->k > 1 &&
+	       !strcmp(how->algorithm, PLAN_AUTO) &&
+	       how->objective == OBJECTIVE_TIME && !o->bucket &&
+	       !o->warn_replicate && !pins_are_given(&how->pins);
 }
 
 /* Takes the place of a plan without stages. */

@@ -10,9 +10,12 @@
  * false after a message. */
 bool plan_stages_agree(job *d, plan_options *o);
 
-/* plan_search() with --stages. */
+/* plan_search() with --stages.  Of any number of stages, the best plan without
+ * is the result where one stage is the best, or there is one micro-batch: then
+ * r->pipeline is NULL. */
 cli_status plan_stages_search(job *d, const plan_request *how,
-			      const plan_options *o, plan_result *r,
+			      const plan_options *o,
+			      const lower_options *lower, plan_result *r,
 			      bool *made);
 
 /* Beside what auto has found without stages, where micro-batches are asked for

@@ -91,8 +91,8 @@ static bool is_least_around(const node_row *r, int i)
 	       (i + 1 >= r->n || r->crossing[i] <= r->crossing[i + 1]);
 }
 
-/* Whether a cut within `window' seconds has fewer bytes than place i, or as
- * many and is before it. */
+/* Whether a place within `window' seconds has fewer bytes than place i, or as
+ * many and a cut before it: of a row of equal ones some remain. */
 static bool is_beaten(const node_row *r, int i, double window)
 {
 	for (int way = -1; way <= 1; way += 2) {
@@ -101,7 +101,8 @@ static bool is_beaten(const node_row *r, int i, double window)
 		     j += way) {
 			int over = way < 0 ? j - 1 : j;
 			if (r->crossing[j] < r->crossing[i] ||
-			    (j < i && r->crossing[j] == r->crossing[i]))
+			    (j < i && r->cut[j] &&
+			     r->crossing[j] == r->crossing[i]))
 				return true;
 			seconds += r->forward[over] + r->backward[over];
 		}

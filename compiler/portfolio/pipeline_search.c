@@ -171,13 +171,22 @@ static bool is_aligned(const topology *t, int begin, int end)
 	return true;
 }
 
+/* The schedule of a split: alone, a stage never waits, and a backward pass in
+ * two parts is no faster. */
+static pipeline_schedule kind_of(const pipeline_split *s,
+				 pipeline_schedule kind)
+{
+	return s->nstages == 1 && kind == SCHEDULE_ZB ? SCHEDULE_1F1B : kind;
+}
+
 /* Takes over a split that the program has found. */
 static void take_split(searcher *x, const pipeline_split *s,
 		       pipeline_schedule kind, candidates *all)
 {
 	arena *a = x->how->arena;
 	pipeline_way *ways = ARENA_ARRAY(a, pipeline_way, s->nstages);
-	pipeline_cut cut = { s->nstages, 1, kind, x->aims->recompute,
+	pipeline_cut cut = { s->nstages, 1, kind_of(s, kind),
+			     x->aims->recompute,
 			     ARENA_COPY(a, s->first, s->nstages + 1), ways };
 	int turns = x->layers->g->turns->turns;
 	for (int q = 0; q < s->nstages; q++) {

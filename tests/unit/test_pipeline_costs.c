@@ -36,6 +36,22 @@ START_TEST(equal_layers_are_one_class)
 }
 END_TEST
 
+/* A row of layers that take less than what lies between two cuts, all alike,
+ * is cut all the same. */
+START_TEST(rows_of_short_layers_are_cut)
+{
+	static const model_case row = {
+		"mlp", "batch=4 depth=400 inputs=4 width=4", "sgd", NULL, 0
+	};
+	arena *a = arena_new();
+	const graph *g = model_in_turns(a, &row, 2);
+	const pipeline_layers *l =
+		pipeline_layers_new(a, g, topology_preset(0));
+	ck_assert_int_ge(l->n, 100);
+	arena_free(a);
+}
+END_TEST
+
 /* ---- layouts in turns -------------------------------------------------- */
 
 static int class_in(layout_classes *f, const plan *p, int buffer, int turn)
@@ -98,6 +114,7 @@ Suite *suite(void)
 	TCase *t = tcase_create("pipeline costs");
 	tcase_set_timeout(t, 240);
 	tcase_add_test(t, equal_layers_are_one_class);
+	tcase_add_test(t, rows_of_short_layers_are_cut);
 	tcase_add_test(t, turns_are_asked_at_once);
 	suite_add_tcase(s, t);
 	return s;
