@@ -52,6 +52,11 @@ static bool is_without_sign(dtype t)
 	return t == DT_BOOL || (dtype_is_int(t) && !dtype_is_signed(t));
 }
 
+static bool is_not_float(dtype t)
+{
+	return !dtype_is_float(t);
+}
+
 /* Whether inf stands for a number, or the greatest of the type. */
 static bool has_limits(dtype t)
 {
@@ -113,17 +118,17 @@ value_facts facts_of_element(type_set types)
 	return r;
 }
 
-/* Of x times 0 it is 0, of a sum that of both. */
+/* Of x times 0 it is 0, and 0 by anything, of a sum that of both. */
 static bool is_zero(fn f, const value_facts *is)
 {
 	switch (fn_table[f].linear) {
 	case FN_LINEAR_SAME:
+	case FN_LINEAR_QUOTIENT:
 		return is[0].zero;
 	case FN_LINEAR_SUM:
 		return is[0].zero && is[1].zero;
 	case FN_LINEAR_PRODUCT:
 		return is[0].zero || is[1].zero;
-	case FN_LINEAR_QUOTIENT:
 	case FN_NOT_LINEAR:
 		break;
 	}
@@ -175,13 +180,21 @@ value_facts facts_of_choice(const value_facts *is)
 	return r;
 }
 
+/* Whether NaN, which may be taken for 0, may be among the values: true, where
+ * it becomes a condition. */
+static bool may_be_nan(const value_facts *x)
+{
+	return !x->types || !types_all(x->types, is_not_float);
+}
+
 value_facts facts_of_cast(value_facts x, type_set to)
 {
 	value_facts r = facts_of_element(to);
 	if (to && types_all(to, dtype_is_float) &&
 	    (x.limit == SIGN_ANY || types_all(to, elem_has_infinity)))
 		r.sign = x.sign; /* inf may become NaN, which has none */
-	r.zero = x.zero && types_all(to, elem_has_zero);
+	r.zero = x.zero && types_all(to, elem_has_zero) &&
+		 !((to & type_only(DT_BOOL)) && may_be_nan(&x));
 	if (types_all(x.types, dtype_is_float) && types_all(to, has_limits))
 		r.limit = x.limit;
 	r.counts = x.counts && to == type_only(DT_I64);

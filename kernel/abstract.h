@@ -40,7 +40,7 @@ bool dtype_keeps_sums(dtype t);
 typedef struct value_facts {
 	type_set types;
 	sign_facts sign;
-	bool zero;   /* it is 0, 0 times anything being taken for 0 */
+	bool zero;   /* it is 0, 0 times or by anything being taken for 0 */
 	bool counts; /* an integer of variables and sizes, which does not wrap
 			around */
 	/* The constant that no value of its type exceeds, or the one that none
