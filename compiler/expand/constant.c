@@ -182,12 +182,13 @@ val fold_binary(context *cx, fn f, val x, val y, range at)
 			return val_bool(same == (f == FN_EQ));
 	}
 	if (x.kind == VAL_BOOL && y.kind == VAL_BOOL) {
-		if (f == FN_AND)
-			return val_bool(x.i && y.i);
-		if (f == FN_OR)
-			return val_bool(x.i || y.i);
-		if (f == FN_EQ || f == FN_NE)
-			return val_bool((x.i == y.i) == (f == FN_EQ));
+		val r = x;
+		r.beside_data |= y.beside_data;
+		r.i = f == FN_AND ? x.i && y.i
+		      : f == FN_OR ? x.i || y.i
+				   : (x.i == y.i) == (f == FN_EQ);
+		if (f == FN_AND || f == FN_OR || f == FN_EQ || f == FN_NE)
+			return r;
 	}
 	bool numbers = (x.kind == VAL_INT || x.kind == VAL_FLOAT) &&
 		       (y.kind == VAL_INT || y.kind == VAL_FLOAT);

@@ -26,6 +26,8 @@ typedef enum val_kind {
 typedef struct val {
 	val_kind kind;
 	int64_t i; /* VAL_INT, VAL_BOOL */
+	bool beside_data; /* VAL_BOOL: known whatever elements beside it are,
+			     and so no constant as it is written */
 	double f;
 	const char *s;
 	kexpr *e;

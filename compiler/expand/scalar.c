@@ -147,8 +147,10 @@ static val apply1(context *cx, fn f, operand x, dtype t, range at)
 		return fold_int(cx, FN_SUB, 0, x.v.i, at);
 	if (f == FN_NEG && x.v.kind == VAL_FLOAT)
 		return val_float(-x.v.f);
-	if (f == FN_NOT && x.v.kind == VAL_BOOL)
-		return val_bool(!x.v.i);
+	if (f == FN_NOT && x.v.kind == VAL_BOOL) {
+		x.v.i = !x.v.i;
+		return x.v;
+	}
 	if (x.v.kind == VAL_INT || x.v.kind == VAL_FLOAT) {
 		val v = fold_function(f, x.v, x.v);
 		if (v.kind != VAL_EXPR)
@@ -180,13 +182,26 @@ static val under(context *cx, kexpr *condition, const ast_expr *e, dtype t)
 	return v;
 }
 
+/* The alternative of a condition that is known.  A constant that elements stand
+ * beside is a number of the type around it, and computed as one. */
+static val chosen(context *cx, val c, const ast_expr *x, const ast_expr *y)
+{
+	range at = (c.i ? x : y)->at;
+	val v = expand_chosen(cx, x, y, expand_scalar(cx, c.i ? x : y), at);
+	bool number = v.kind == VAL_INT || v.kind == VAL_FLOAT;
+	v.beside_data |= v.kind == VAL_BOOL && c.beside_data;
+	if (!number || !c.beside_data)
+		return v;
+	kexpr *e = expand_as(cx, v, common_type(cx->want, v, v), at);
+	return cx->failed ? val_bad : val_expr(e);
+}
+
 static val choose(context *cx, const ast_expr *c, const ast_expr *x,
 		  const ast_expr *y)
 {
 	val vc = condition(cx, c);
 	if (vc.kind == VAL_BOOL)
-		return expand_chosen(cx, x, y, expand_scalar(cx, vc.i ? x : y),
-				     (vc.i ? x : y)->at);
+		return chosen(cx, vc, x, y);
 	kexpr *cond = expand_as(cx, vc, DT_BOOL, c->at);
 	if (cx->failed)
 		return val_bad;
@@ -215,11 +230,15 @@ static val logical(context *cx, const ast_expr *e)
 	} else {
 		y = condition(cx, e->args[1]);
 	}
-	if (x.kind == VAL_BOOL && y.kind != VAL_BAD)
+	if (x.kind == VAL_BOOL && y.kind != VAL_BAD) {
+		y.beside_data |= x.beside_data;
 		return y;
+	}
 	if (y.kind == VAL_BOOL && (bool)y.i == (f == FN_OR) &&
-	    x.kind == VAL_EXPR && x.e->type == DT_BOOL)
+	    x.kind == VAL_EXPR && x.e->type == DT_BOOL) {
+		y.beside_data = true;
 		return y;
+	}
 	return apply2(cx, f, (operand){ x, e->args[0]->at },
 		      (operand){ y, e->args[1]->at }, DT_BOOL, e->at);
 }
