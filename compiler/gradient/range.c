@@ -2,6 +2,12 @@
 
 #include "compiler/gradient/range.h"
 
+#include "compiler/gradient/tree_node.h"
+
+/* Below it a number times a place in a tensor, or times the product of two,
+ * does not wrap around in i64. */
+#define MOST_PROVEN 0x1p31
+
 static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth);
 
 /* The extent of a variable; NULL for other symbols. */
@@ -17,7 +23,7 @@ static ast_expr *extent_of(const grad_facts *f, const ast_symbol *s)
 static bool is_natural(const grad_facts *f, const ast_expr *e, int depth)
 {
 	if (e->kind == AST_INT)
-		return true;
+		return (double)e->i < MOST_PROVEN;
 	if (e->kind == AST_NAME)
 		return e->symbol && e->symbol->kind != SYMBOL_ATTR;
 	if (e->kind != AST_BINARY)
@@ -40,6 +46,14 @@ static ast_expr *most_of(const grad_facts *f, const ast_expr *e)
 	return n ? tree_sub(&f->g->t, n, tree_int(&f->g->t, 1)) : NULL;
 }
 
+static bool are_small(const tree_terms *terms)
+{
+	for (int i = 0; i < terms->n; i++)
+		if (!(fabs(terms->at[i].coef) < MOST_PROVEN))
+			return false;
+	return true;
+}
+
 /* Whether a sum is >= 0 even with each negative term at its greatest and each
  * positive one at its least. */
 static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth)
@@ -59,6 +73,8 @@ static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth)
 		terms.at[i].coef = 0;
 		tree_collect(&f->g->t, &terms, most, coef);
 	}
+	if (!are_small(&terms))
+		return false;
 	for (int i = 0; i < terms.n; i++)
 		if (terms.at[i].coef < 0 ||
 		    (terms.at[i].coef > 0 &&
@@ -67,12 +83,22 @@ static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth)
 	return true;
 }
 
+/* Whether it is computed in i64.  Narrower integers wrap around, and floats
+ * have values between these. */
+static bool is_whole(const grad_facts *f, const ast_expr *e)
+{
+	return tree_is_whole(&f->g->t, e) ||
+	       etype_is(grad_type(f->g, e), DT_I64);
+}
+
 /* Whether x op y holds for all values of the variables. */
 bool grad_is_proven(const grad_facts *f, ast_operator op, ast_expr *x,
 		    ast_expr *y)
 {
 	trees *t = &f->g->t;
 	ast_expr *one = tree_int(t, 1);
+	if (!is_whole(f, x) || !is_whole(f, y))
+		return false;
 	switch (op) {
 	case OP_GE:
 		return is_nonnegative(f, tree_sub(t, x, y), 0);
@@ -101,7 +127,7 @@ static void split_multiples(trees *t, ast_expr *e, const ast_expr *m,
 	tree_terms terms = {0};
 	tree_collect(t, &terms, e, 1);
 	*quotient = *rest = tree_int(t, 0);
-	for (int i = 0; i < terms.n; i++) {
+	for (int i = 0; i < terms.n && are_small(&terms); i++) {
 		double coef = terms.at[i].coef;
 		ast_expr *of = terms.at[i].of, *without = NULL;
 		if (!coef)

@@ -83,8 +83,12 @@ typedef struct tree_term {
 
 typedef VEC(tree_term) tree_terms;
 
-/* Adds the terms of e, each times `times`, to the terms there. */
+/* Adds the terms of e, each times `times`, to the terms there.  A coefficient
+ * that would be rounded is NaN. */
 void tree_collect(trees *t, tree_terms *to, ast_expr *e, double times);
+
+/* Whether no coefficient was rounded: what has others is left as it is. */
+bool tree_is_exact(const tree_terms *terms);
 
 /* ---- changing ---------------------------------------------------------- */
 

@@ -22,14 +22,20 @@ ast_expr *tree_neg(trees *t, ast_expr *x)
 	return e;
 }
 
-/* The product of two numbers. */
-static ast_expr *fold(trees *t, const ast_expr *x, const ast_expr *y)
+/* Whether the product of two numbers is one that can be written. */
+static bool folds(const ast_expr *x, const ast_expr *y)
 {
 	int64_t i;
-	if (x->kind == AST_INT && y->kind == AST_INT &&
-	    ck_mul(x->i, y->i, &i))
-		return tree_int(t, i);
-	return tree_float(t, number(x) * number(y));
+	return is_number(x) && is_number(y) &&
+	       (x->kind != AST_INT || y->kind != AST_INT ||
+		ck_mul(x->i, y->i, &i));
+}
+
+static ast_expr *fold(trees *t, const ast_expr *x, const ast_expr *y)
+{
+	return x->kind == AST_INT && y->kind == AST_INT
+		       ? tree_int(t, x->i * y->i)
+		       : tree_float(t, number(x) * number(y));
 }
 
 static bool is_one(const ast_expr *e)
@@ -39,14 +45,28 @@ static bool is_one(const ast_expr *e)
 
 /* ---- sums -------------------------------------------------------------- */
 
+/* NaN where a whole number as great may have been rounded. */
+static double exact(double coef)
+{
+	return fabs(coef) < MOST_WHOLE ? coef : NAN;
+}
+
 static void add_term(trees *t, tree_terms *to, ast_expr *of, double coef)
 {
 	for (int i = 0; i < to->n; i++)
 		if (ast_same(to->at[i].of, of)) {
-			to->at[i].coef += coef;
+			to->at[i].coef = exact(to->at[i].coef + coef);
 			return;
 		}
-	vec_push(t->a, to, ((tree_term){coef, of}));
+	vec_push(t->a, to, ((tree_term){exact(coef), of}));
+}
+
+bool tree_is_exact(const tree_terms *terms)
+{
+	for (int i = 0; i < terms->n; i++)
+		if (isnan(terms->at[i].coef))
+			return false;
+	return true;
 }
 
 void tree_collect(trees *t, tree_terms *to, ast_expr *e, double times)
@@ -68,8 +88,8 @@ void tree_collect(trees *t, tree_terms *to, ast_expr *e, double times)
 
 static ast_expr *numeral(trees *t, double f)
 {
-	return f == floor(f) && fabs(f) < 1e15 ? tree_int(t, (int64_t)f)
-					       : tree_float(t, f);
+	return f == floor(f) && fabs(f) < MOST_WHOLE
+		       ? tree_int(t, (int64_t)f) : tree_float(t, f);
 }
 
 ast_expr *tree_sum_of(trees *t, const tree_terms *terms, int sign)
@@ -149,8 +169,9 @@ static ast_expr *sum(trees *t, ast_expr *x, ast_expr *y, double sign)
 	tree_collect(t, &terms, x, 1);
 	int n = terms.n;
 	tree_collect(t, &terms, y, sign);
-	if (terms.n == n + 1 && !is_sum(y) && !is_op(x, OP_NEG) &&
-	    !is_op(y, OP_MOD) && !is_op(x, OP_MOD))
+	if (!tree_is_exact(&terms) ||
+	    (terms.n == n + 1 && !is_sum(y) && !is_op(x, OP_NEG) &&
+	     !is_op(y, OP_MOD) && !is_op(x, OP_MOD)))
 		return tree_plain(t, sign < 0 ? OP_SUB : OP_ADD, x, y);
 	recompose(t, &terms);
 	return subtract(t, tree_sum_of(t, &terms, 1), &terms);
@@ -185,9 +206,11 @@ static ast_expr *simple_product(trees *t, ast_expr *x, ast_expr *y)
 		return y;
 	if (is_one(y))
 		return x;
-	if (is_number(x) && is_number(y))
+	if (folds(x, y))
 		return fold(t, x, y);
-	if (has_zero(x) || has_zero(y))
+	if (has_zero(x) || has_zero(y) || (is_number(x) && is_number(y)) ||
+	    (is_number(x) && is_op(y, OP_MUL) && is_number(y->args[0]) &&
+	     !folds(x, y->args[0])))
 		return tree_plain(t, OP_MUL, x, y);
 	if (is_op(x, OP_NEG))
 		return tree_neg(t, tree_mul(t, x->args[0], y));

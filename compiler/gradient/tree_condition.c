@@ -33,7 +33,8 @@ bool tree_is_whole(const trees *t, const ast_expr *e)
 	case AST_INT:
 		return true;
 	case AST_NAME:
-		return !attr || attr->type == ATTR_INT;
+		return attr ? attr->type == ATTR_INT
+			    : e->symbol && e->symbol->kind != SYMBOL_TENSOR;
 	case AST_INDEX:
 		return attr && attr->type == ATTR_INT;
 	case AST_UNARY:
@@ -90,6 +91,8 @@ static ast_expr *compare(trees *t, ast_operator op, ast_expr *x, ast_expr *y)
 	tree_collect(t, &all, y, -1);
 	int left = 0;
 	bool constant = true;
+	if (!tree_is_exact(&all))
+		return tree_plain(t, op, x, y);
 	for (int i = 0; i < all.n; i++) {
 		left += all.at[i].coef != 0;
 		constant &= !all.at[i].coef || is_number(all.at[i].of);

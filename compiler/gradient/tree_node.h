@@ -47,11 +47,15 @@ static inline bool has_zero(const ast_expr *e)
 	       (tree_is_zero(e->args[0]) || tree_is_zero(e->args[1]));
 }
 
-/* Not infinity, which is a number of each integer type, too. */
+/* Up to which a double has all whole numbers. */
+#define MOST_WHOLE 0x1p53
+
+/* That can be computed with here: not infinity, which is a number of each
+ * integer type, too, nor a whole number that would be rounded. */
 static inline bool is_number(const ast_expr *e)
 {
-	return e->kind == AST_INT ||
-	       (e->kind == AST_FLOAT && isfinite(e->f));
+	return e->kind == AST_INT ? fabs((double)e->i) < MOST_WHOLE
+				  : e->kind == AST_FLOAT && isfinite(e->f);
 }
 
 static inline double number(const ast_expr *e)
