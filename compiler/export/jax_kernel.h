@@ -16,6 +16,9 @@ typedef struct jax_split {
 
 jax_split jax_split_of(arena *a, const kernel *k);
 
+/* e with the expressions to[v] in place of variables. */
+kexpr *jax_replace(arena *a, const kexpr *e, kexpr *const *to);
+
 /* The expression of a kernel's result, of arrays with these names; of the
  * result's shape and type. */
 const char *jax_kernel_text(arena *a, const kernel *k,

@@ -43,8 +43,10 @@ strmap *jax_names(arena *a)
 		"raise", "return", "try", "while", "with", "yield", "math",
 		"os", "re", "jax", "jnp", "np", "lax", "AxisType", "Mesh",
 		"NamedSharding", "P", "RECEIVED", "MESH", "STATES", "INPUTS",
-		"OUTPUTS", "INITIAL", "DEFAULTS", "state", "inputs", "outputs",
-		"pin", "forward", "step", "range", "float", "int", "bool",
+		"OUTPUTS", "INITIAL", "DEFAULTS", "TURNS", "DIVIDED",
+		"FOLDED", "weights", "fold", "state", "inputs", "outputs",
+		"pin", "values", "now", "forward", "step", "range", "float",
+		"int", "bool",
 		"tuple", "max", "min", "sum", "len", "sorted", "enumerate",
 		"zip", "isinstance", "staticmethod", "property", "list",
 	};

@@ -25,8 +25,7 @@ static int64_t find_divisor(const kernel *k, const kexpr *e, int *var)
 	return 0;
 }
 
-/* e with the expressions to[v] in place of variables. */
-static kexpr *replace(arena *a, const kexpr *e, kexpr *const *to)
+kexpr *jax_replace(arena *a, const kexpr *e, kexpr *const *to)
 {
 	if (e->kind == KX_VAR)
 		return to[e->var];
@@ -34,13 +33,13 @@ static kexpr *replace(arena *a, const kexpr *e, kexpr *const *to)
 	*copy = *e;
 	copy->args = ARENA_ARRAY(a, kexpr *, e->nargs + 1);
 	for (int i = 0; i < e->nargs; i++)
-		copy->args[i] = replace(a, e->args[i], to);
+		copy->args[i] = jax_replace(a, e->args[i], to);
 	return copy;
 }
 
 static void set_body(arena *a, kernel *k, kexpr *const *to)
 {
-	k->body = kx_simplify(a, replace(a, k->body, to), k->vars);
+	k->body = kx_simplify(a, jax_replace(a, k->body, to), k->vars);
 }
 
 /* Variable v becomes v and v + 1, the quotient by d and the remainder. */

@@ -3,6 +3,7 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/jax.c \
 	%D%/jax_constant.c %D%/jax_constant.h \
 	%D%/jax_expr.c %D%/jax_expr.h \
+	%D%/jax_folds.c \
 	%D%/jax_kernel.c %D%/jax_kernel.h \
 	%D%/jax_layout.c %D%/jax_layout.h \
 	%D%/jax_library.c \
@@ -10,6 +11,9 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/jax_names.c %D%/jax_names.h \
 	%D%/jax_read.c \
 	%D%/jax_split.c \
+	%D%/jax_steps.c \
+	%D%/jax_turn.c %D%/jax_turn.h \
+	%D%/jax_writer.h \
 	%D%/index_maps.c %D%/index_maps.h \
 	%D%/index_maps_symbolic.c \
 	%D%/nnscaler.c \

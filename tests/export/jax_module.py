@@ -3,11 +3,12 @@
 step and the states at the end are tdlrun's, and the collectives that XLA makes of
 the layouts are counted beside the plan's bytes.
 
-	jax_module.py [--all] [--deep] [--table] [--devices N...] [--] [NAME...]
+	jax_module.py [--all] [--deep] [--table] [--devices N...]
+		[--turns N...] [--] [NAME...]
 
-Without --all, or CHECK_ALL=yes, networks, planners and numbers of devices take
-turns.  --deep is ResNet-50 alone, which is not among the samples.  --table
-prints the bytes as docs/export.md has them.
+Without --all, or CHECK_ALL=yes, some networks, planners, numbers of devices and
+of micro-batches are run.  --deep is ResNet-50 alone, which is not among the
+samples.  --table prints the bytes as docs/export.md has them.
 """
 import argparse
 import importlib.util
@@ -52,8 +53,11 @@ NETWORKS = {
                          classes=8), 8),
 }
 TIED = {"gpt2"}  # a weight is used twice
+# With statistics of the batch, which micro-batches have their own of.
+NORMALIZED = {"resnet", "densenet121", "moe"}
 PLANNERS = ["data-parallel", "tofu", "megatron", "joint"]
 DEVICES = [2, 4, 8]
+TURNS = [1, 4]  # micro-batches
 OPTIMIZERS = ["sgd,lr=0.05", "adamw,lr=0.01"]
 
 
@@ -65,12 +69,15 @@ def load(path):
 
 
 def draw(module, most):
-    """A batch by the module's own table of inputs."""
+    """A batch by the module's own table of inputs, not in turns."""
     rng = np.random.default_rng(1)
     batch = {}
     for name, (shape, kind, _) in module.INPUTS.items():
         if name in module.DEFAULTS:
             continue
+        if name in module.DIVIDED:
+            shape = list(shape[1:])
+            shape[module.DIVIDED[name]] *= module.TURNS
         is_int = np.issubdtype(np.dtype(kind), np.integer)
         batch[name] = (rng.integers(0, most, shape) if is_int else
                        rng.standard_normal(shape)).astype(np.dtype(kind))
@@ -107,9 +114,15 @@ def check_traffic(case, moved, planned):
     """With data parallelism nothing but gradients and some single elements is
     moved, by the same collective; but where two gradients of one weight are
     added up, XLA reduces each.  Else it has its own ways."""
-    name, planner, k, _ = case
+    name, planner, k, turns, _ = case
     if planner != "data-parallel":
-        expect(f"{case}: {moved} bytes for {planned}", moved <= 6 * planned)
+        expect(f"{case}: {moved} bytes for {planned}",
+               moved <= 6 * turns * planned)
+    elif turns > 1:
+        # The plan adds up what turns have, and then what devices have.
+        most = 1.5 * planned if name in TIED else planned + 64 * k
+        expect(f"{case}: {moved} bytes, not {planned}",
+               planned < moved <= turns * most)
     elif name in TIED:
         expect(f"{case}: {moved} bytes, not {planned}",
                planned < moved <= 1.5 * planned)
@@ -118,16 +131,21 @@ def check_traffic(case, moved, planned):
                planned <= moved <= planned + 64 * k)
 
 
-def check(case, folder, rows):
-    name, planner, k, optimizer = case
-    sizes, most = NETWORKS[name]
+def check(case, folder, rows, network=None):
+    name, planner, k, turns, optimizer = case
+    model, sizes, most = network or (
+        os.path.join(MODELS, f"{name}.tdl"), *NETWORKS[name])
+    sizes = dict(sizes, batch=turns * sizes["batch"])
+    more = ["--micro-batches", str(turns)] if turns > 1 else []
+    if turns > 1 and name in NORMALIZED:
+        more.append("--micro-batch-statistics")
     plan, path, out = (os.path.join(folder, f) for f in
                        ("a.plan", "a.py", "out.npz"))
-    figures = call(TDLC, "plan", os.path.join(MODELS, f"{name}.tdl"), "-k",
-                   str(k), "--train", "--algorithm", planner, "--optimizer",
-                   optimizer, *words(sizes), "-o", plan)
+    figures = call(TDLC, "plan", model, "-k", str(k), "--train", "--algorithm",
+                   planner, "--optimizer", optimizer, *more, *words(sizes), "-o", plan)
     run(TDLC, "export", plan, "--to", "jax", "-o", path)
     module = load(path)
+    expect(f"{case}: {module.TURNS} turns", module.TURNS == turns)
     mesh = module.make_mesh()
     before = module.initial_state()
     state = module.initial_state(mesh)
@@ -137,10 +155,11 @@ def check(case, folder, rows):
         out, "--steps", str(STEPS), "--kernels", "interpreter")
     with np.load(out) as f:
         want = dict(f)
-    inputs = {**module.defaults(), **batch}
+    inputs = module.in_turns({**module.defaults(), **batch})
     step = module.compile_step(mesh).lower(state, inputs).compile()
     for _ in range(STEPS):
         state, outputs = step(state, inputs)
+    outputs = module.whole(outputs)
     check_loss(case, float(outputs["loss"]), float(want["loss"]))
     check_values(case, {**outputs, **{n: x for n, x in state.items()
                                       if n in want}}, want, before)
@@ -153,7 +172,7 @@ def check(case, folder, rows):
     expect(f"{case}: RECEIVED",
            module.RECEIVED == figures["communication_bytes"])
     check_traffic(case, total, module.RECEIVED)
-    rows.append((*case[:3], module.RECEIVED, total, moved))
+    rows.append((*case[:4], module.RECEIVED, total, moved))
 
 
 SHORT = 2.0 ** -8  # what rounding to bf16 changes a number by, relative
@@ -242,9 +261,9 @@ def check_deep(planner, k, folder, rows):
     expect(f"{what}: {far} off",
            far <= min(10 * noise, 0.1 * apart(before, want[k])))
     moved = sum(n for _, n in module.traffic(step).values())
-    check_traffic((what, planner, k, None), moved,
+    check_traffic((what, planner, k, 1, None), moved,
                   figures["communication_bytes"])
-    rows.append(("resnet50", planner, k, module.RECEIVED, moved,
+    rows.append(("resnet50", planner, k, 1, module.RECEIVED, moved,
                  module.traffic(step)))
 
 
@@ -303,10 +322,81 @@ def check_alone(folder):
         module.compile_forward(mesh)(state, inputs)["loss"]))
 
 
-def cases(names, devices):
-    every = list(itertools.product(names or NETWORKS, PLANNERS, devices))
-    every = [(*c, OPTIMIZERS[i % 2]) for i, c in enumerate(every)]
-    return every if ALL or names else sample(every, 47)
+ODD = """
+import "elementwise.tdl"
+import "linear.tdl"
+import "linalg.tdl"
+import "loss.tdl"
+
+op numbered(x[N, M]) -> y[N, M] = lambda i, j: x[i, j] * cast(1 + i, x)
+op merged(x[N, A, B]) -> y[N * A, B] = lambda i, j: x[i / A, i % A, j]
+
+model odd(batch = 12) {
+    input x[batch, 3, 3]
+    input label[3 * batch]: i64
+    param w[3, 5]
+    y = matmul(numbered(merged(x)), w)
+    z = det(x)
+    loss = softmax_cross_entropy(y, label)
+    output loss, y, z
+}
+"""
+
+
+def check_odd(folder):
+    """In turns: an operator that computes with the number of a sample, samples
+    of several rows each, an opaque function, several outputs."""
+    path = os.path.join(folder, "odd.tdl")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(ODD)
+    check(("odd", "tofu", 2, 3, OPTIMIZERS[0]), folder, [],
+          (path, dict(batch=4), 5))
+
+
+def check_weights(folder):
+    """A network gets other weights, of which the plan has folded some: what
+    ONNX Runtime computes of these."""
+    try:
+        import onnxruntime  # noqa: F401
+    except ImportError:
+        return
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "onnx"))
+    import weights as w
+    for seed in sample(range(12), 12):
+        net = w.Network(np.random.default_rng(seed))
+        model, plan, path = (os.path.join(folder, f) for f in
+                             ("net.onnx", "a.plan", "a.py"))
+        net.build(model, 3)
+        run(TDLC, "plan", model, "-k", "2", "-D", f"batch={w.BATCH}", "-o",
+            plan)
+        run(TDLC, "export", plan, "--to", "jax", "-o", path)
+        module = load(path)
+        mesh = module.make_mesh()
+        x = net.rng.standard_normal((w.BATCH, w.WIDTH), np.float32)
+        forward = module.compile_forward(mesh)
+        for values in net.values, net.other(net.weights()):
+            state = module.with_weights(
+                {n: values[n] for n in net.weights()}, mesh)
+            try:
+                w.near(forward(state, {"x": x})["y"],
+                       w.judge(net, values, x, folder), f"weights {seed}")
+            except AssertionError as e:
+                expect(e, False)
+        made = next(iter(module.fold({**module.initial_state(), **{
+            n: f() for n, f in module.FOLDED.items()}})), "no weight")
+        try:
+            module.with_weights({made: 0})
+            expect(f"weights {seed}: {made} is taken", False)
+        except KeyError as e:
+            expect(f"weights {seed}: {e}", made in str(e))
+
+
+def cases(names, devices, turns):
+    every = list(itertools.product(names or NETWORKS, PLANNERS, devices,
+                                   turns))
+    every = [(*c, OPTIMIZERS[i // len(turns) % 2])
+             for i, c in enumerate(every)]
+    return every if ALL or names else sample(every, 95)
 
 
 def main():
@@ -316,6 +406,7 @@ def main():
     p.add_argument("--deep", action="store_true")
     p.add_argument("--table", action="store_true")
     p.add_argument("--devices", type=int, nargs="+", default=DEVICES)
+    p.add_argument("--turns", type=int, nargs="+", default=TURNS)
     a = p.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -325,8 +416,13 @@ def main():
                 check_deep(planner, k, folder, rows)
         if a.deep:
             finish()
-        check_alone(folder)
-        check_shardy(folder)
+        small = [check_odd, check_alone, check_weights, check_shardy]
+        for one in sample(small, 2):
+            try:
+                one(folder)
+            except Exception as e:
+                expect(f"{one.__name__}: {type(e).__name__}: "
+                       f"{str(e)[:2000]}", False)
         short = list(zip(a.names or NETWORKS, itertools.cycle(PLANNERS),
                          itertools.cycle(DEVICES)))
         for name, planner, k in sample(short, len(short)):
@@ -336,14 +432,15 @@ def main():
                 expect(f"{name} in bf16: {type(e).__name__}: {str(e)[:2000]}",
                        False)
         for case in cases(list(NETWORKS) if a.all else a.names,
-                          a.devices):
+                          a.devices, a.turns):
             try:
                 check(case, folder, rows)
             except Exception as e:
                 expect(f"{case}: {type(e).__name__}: {str(e)[:2000]}", False)
-    for name, planner, k, planned, moved, kinds in rows if a.table else []:
-        print(f"| {name} | {planner} | {k} | {planned:,} | {moved:,} | "
-              f"{moved / planned:.2f} | " +
+    for name, planner, k, turns, planned, moved, kinds in \
+            rows if a.table else []:
+        print(f"| {name} | {planner} | {k} | {turns} | {planned:,} | "
+              f"{moved:,} | {moved / planned:.2f} | " +
               ", ".join(f"{n} {w}" for w, (n, _) in sorted(kinds.items())) +
               " |")
     jax.clear_caches()

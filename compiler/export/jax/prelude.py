@@ -102,6 +102,11 @@ def scatter_add(size, nbatch, index, values):
         mode=lax.GatherScatterMode.FILL_OR_DROP)
 
 
+def part(x, dim, number, size):
+    """Part `number` of a dimension, of parts of that size."""
+    return lax.dynamic_slice_in_dim(x, number * size, size, dim)
+
+
 # ---- functions of elements --------------------------------------------------
 
 
@@ -308,9 +313,45 @@ def initial_state(mesh=None):
     return jax.device_put(state, shardings(mesh, STATES))
 
 
+def with_weights(weights, mesh=None):
+    """The states with other weights, by their names in the model; what the plan
+    has folded of weights is computed again."""
+    every = {name: weights[name] if name in weights else make()
+             for name, make in {**INITIAL, **FOLDED}.items()}
+    folded = fold(every)
+    unknown = [name for name in weights if name not in every or name in folded]
+    if unknown:
+        raise KeyError(f"the plan has no weights {unknown}")
+    state = {**{name: every[name] for name in INITIAL}, **folded}
+    if mesh is None:
+        return state
+    return jax.device_put(state, shardings(mesh, STATES))
+
+
 def defaults():
     """The inputs that have a value unless they are given one."""
     return {name: make() for name, make in DEFAULTS.items()}
+
+
+def in_turns(inputs):
+    """Inputs as step() takes them: what the plan's micro-batches divide has their
+    parts, in a first dimension.  What has that already stays as it is."""
+    def divided(x, dim):
+        x = x.reshape(x.shape[:dim] + (TURNS, x.shape[dim] // TURNS) +
+                      x.shape[dim + 1:])
+        return x.transpose(dim, *(d for d in range(x.ndim) if d != dim))
+    return {name: divided(x, DIVIDED[name]) if name in DIVIDED and
+            x.ndim < len(INPUTS[name][0]) else x
+            for name, x in inputs.items()}
+
+
+def whole(outputs):
+    """Outputs of step(), those that micro-batches divide in one piece."""
+    def joined(x, dim):
+        x = x.transpose(*range(1, dim + 1), 0, *range(dim + 1, x.ndim))
+        return x.reshape(x.shape[:dim] + (-1,) + x.shape[dim + 2:])
+    return {name: joined(x, DIVIDED[name]) if name in DIVIDED else x
+            for name, x in outputs.items()}
 
 
 def compile_step(mesh, donate=True):
@@ -362,6 +403,26 @@ def main():
         f.write(text)
 
 
+def runs_of(text):
+    """How often each function of a compiled step is run that is the body of a
+    loop over the turns.  Other loops move nothing."""
+    inside, function = {}, None
+    for line in text.splitlines():
+        head = re.match(r"(?:ENTRY )?(%[^ ]+) .*\{$", line)
+        function = head[1] if head else function
+        loop = re.search(r" while\(.* body=(%[^ ,]+)", line)
+        if loop:
+            count = re.search(r'known_trip_count.*?"n":"(\d+)"', line)
+            inside[loop[1]] = function, int(count[1]) if count else TURNS
+    times = {}
+    for body in inside:
+        at, times[body] = body, 1
+        while at in inside:
+            at, n = inside[at]
+            times[body] *= n
+    return times
+
+
 def traffic(compiled):
     """What a compiled step moves: for each collective its number and the bytes
     that all devices receive, an all-reduce counted as a reduce-scatter and an
@@ -370,7 +431,11 @@ def traffic(compiled):
     found = {}
     text = (compiled.as_text() if hasattr(compiled, "as_text") else
             compiled.to_string())
+    times = runs_of(text)
+    function = None
     for line in text.splitlines():
+        head = re.match(r"(?:ENTRY )?(%[^ ]+) .*\{$", line)
+        function = head[1] if head else function
         call = re.search(r" (all-gather|all-reduce|reduce-scatter|all-to-all|"
                          r"collective-permute)(-start)?\(", line)
         if not call:
@@ -397,5 +462,6 @@ def traffic(compiled):
             received = round(nbytes * share * (each - 1)) * \
                 math.prod(MESH.values())
         n, total = found.get(kind, (0, 0))
-        found[kind] = n + 1, total + received
+        each_turn = times.get(function, 1)
+        found[kind] = n + each_turn, total + received * each_turn
     return found

@@ -5,7 +5,9 @@ plan --model small -k 4 --train --algorithm joint
 tdlc export "$tmp/p.plan" --to jax -o "$tmp/small.py" && written small
 plan --model factored -k 2
 tdlc export "$tmp/p.plan" --to jax -o "$tmp/factored.py" && written factored
-for more in '--micro-batches 2' '--stages 2 --micro-batches 2'; do
+plan --model small -k 2 --train --micro-batches 2
+tdlc export "$tmp/p.plan" --to jax -o "$tmp/turns.py" && written turns
+for more in '--micro-batches 3' '--stages 2 --micro-batches 2'; do
 	plan --model small -k 2 --train $more
 	tdlc export "$tmp/p.plan" --to jax -o "$tmp/none.py"
 	echo "-> $?"
