@@ -32,6 +32,7 @@ char *codegen_c(arena *a, const kernel *k)
 		return NULL;
 	}
 	g.s = schedule_of(k);
+	schedule_fill(&g.s);
 	printer_init(&g.p, work, &g.s.nest, false);
 	emit_comment(&g);
 	comment = text_end(&g.t);
@@ -52,7 +53,8 @@ void codegen_keep(plan *p, int64_t room)
 		const kernel *k = p->kernels[i].kernel;
 		if (k->opaque)
 			continue;
-		const schedule s = schedule_of(k);
+		schedule s = schedule_of(k);
+		schedule_fill(&s);
 		schedule_keeps(&s, k, all + i * KEPT_SIDES);
 	}
 	p->kept_bytes = kept_plan_bytes(p, all, room);

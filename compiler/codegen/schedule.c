@@ -10,6 +10,9 @@ enum { LEAST_SIDE = 4, LEAST_DEPTH = 4 };
 /* Columns are meant to be at least this many; half of it will do. */
 enum { LEAST_COLUMNS = 16 };
 
+/* A tile of so many terms costs little to store, in whatever order. */
+enum { LONG_DEPTH = 256 };
+
 loop_set output_loops(const nest *n)
 {
 	loop_set s = 0;
@@ -101,6 +104,23 @@ static void choose_columns(schedule *s)
 		swap_sides(s);
 	if (points(&s->nest, s->cols, LEAST_COLUMNS) < LEAST_COLUMNS / 2 &&
 	    points(&s->nest, s->rows, LEAST_COLUMNS) == LEAST_COLUMNS)
+		swap_sides(s);
+}
+
+/* Whether tiles of which some columns lie idle compute less than 7 of 8
+ * elements that are asked for. */
+static bool leaves_idle(const schedule *s, loop_set side)
+{
+	enum { MANY = 1 << 20, VECTOR = 16 };
+	int64_t n = points(&s->nest, side, MANY);
+	return 8 * n < 7 * ((n + VECTOR - 1) / VECTOR * VECTOR);
+}
+
+void schedule_fill(schedule *s)
+{
+	if (s->kind == SCHEDULE_PRODUCT && leaves_idle(s, s->cols) &&
+	    !leaves_idle(s, s->rows) &&
+	    points(&s->nest, s->depth, LONG_DEPTH) == LONG_DEPTH)
 		swap_sides(s);
 }
 

@@ -75,6 +75,10 @@ typedef struct schedule {
 
 schedule schedule_of(const kernel *k);
 
+/* Of a long product on the CPU, the side that fills tiles of whole vectors
+ * becomes the columns, where the other one does not. */
+void schedule_fill(schedule *s);
+
 /* The factors of a kernel's product that can be kept in packed form; none of
  * other schedules.  (kept.c) */
 void schedule_keeps(const schedule *s, const kernel *k,

@@ -218,6 +218,8 @@ START_TEST(large)
 	vec_push(mem, &all, scatter(RED_SUM, DT_F32, 0, 3000, 9));
 	vec_push(mem, &all, scatter(RED_MAX, DT_I64, 2, 2000, 9));
 	vec_push(mem, &all, matmul(256, 97, 98, 5, false, true, DT_F32));
+	vec_push(mem, &all, matmul(1, 32, 17, 260, false, false, DT_F32));
+	vec_push(mem, &all, matmul(1, 32, 49, 260, true, true, DT_F32));
 	vec_push(mem, &all, matmul(256, 96, 100, 9, true, false, DT_BF16));
 	check_all(&all);
 }
@@ -275,6 +277,30 @@ START_TEST(schedules)
 						  way & 1, way & 2, 19, 1))
 					 .kind,
 				 SCHEDULE_SCAN);
+}
+END_TEST
+
+/* Whether the columns of a product of m x n elements are its rows in C. */
+static bool swaps(int m, int n, int terms)
+{
+	kernel *k = matmul(1, m, n, terms, false, true, DT_F32);
+	kernel_finish(mem, k);
+	schedule s = schedule_of(k), filled = s;
+	schedule_fill(&filled);
+	ck_assert_int_eq(s.kind, SCHEDULE_PRODUCT);
+	ck_assert(filled.cols == (filled.rows == s.rows ? s.cols : s.rows));
+	return filled.rows != s.rows;
+}
+
+/* 49 columns leave 15 of 64 idle. */
+START_TEST(filled_tiles)
+{
+	ck_assert(swaps(64, 49, 256));
+	ck_assert(swaps(32, 17, 256));
+	ck_assert(!swaps(64, 49, 200));
+	ck_assert(!swaps(64, 48, 256));
+	ck_assert(!swaps(64, 196, 256));
+	ck_assert(!swaps(49, 49, 256));
 }
 END_TEST
 
@@ -547,6 +573,7 @@ Suite *suite(void)
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	add_kinds_of_kernels(c);
 	tcase_add_test(c, schedules);
+	tcase_add_test(c, filled_tiles);
 	tcase_add_test(c, scatters);
 	tcase_add_test(c, scans);
 	tcase_add_test(c, large);
