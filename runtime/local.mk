@@ -131,8 +131,10 @@ kernel_headers = \
 	include/tdl/functions.h \
 	include/tdl/generated.h \
 	include/tdl/kernels.h \
+	include/tdl/planes.h \
 	include/tdl/product.h \
-	include/tdl/scalar.h
+	include/tdl/scalar.h \
+	include/tdl/sums.h
 tdlincludedir = $(includedir)/tdl
 tdlinclude_HEADERS = $(kernel_headers) include/tdl/cuda.h \
 	include/tdl/kernel.h include/tdl/tensor_cores.h

@@ -112,6 +112,9 @@ void emit_single(emitter *g);
  * computes the whole where all terms are asked for, and returns. */
 void emit_window(emitter *g);
 void emit_product(emitter *g);
+/* Of a product: its columns as a window, if they are read in one.
+ * (product_window.c) */
+void emit_planes(emitter *g);
 void emit_scatter(emitter *g);
 void emit_scan(emitter *g);
 

@@ -433,6 +433,7 @@ static void emit_call(emitter *g, const kept_factor *keeps,
 		SAY("product.depth = %s;", depth);
 	emit_place(g, "left", g->s.left, g->s.rows);
 	emit_place(g, "right", g->s.right, g->s.cols);
+	emit_planes(g);
 	if (keeps[KEPT_ROWS].inputs)
 		emit_kept(g, KEPT_ROWS, "left", g->s.rows, tile[KEPT_ROWS]);
 	if (keeps[KEPT_COLS].inputs)

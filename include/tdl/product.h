@@ -73,15 +73,42 @@ typedef void tdl_pack(const tdl_product *p, int64_t depth, int64_t ndepth,
 typedef void tdl_store(const tdl_product *p, int64_t row, int64_t nrows,
 		       int64_t col, int64_t ncols, const void *tile);
 
+/* A factor that is read in a window that moves over rows of images: its element
+ * at term (c, r, s) of column (n, i, j), both counted in that order, is
+ *
+ *	in[n * image + c * channel + y * row + x]
+ *	y = first[0] + i * step[0] + r * term[0]
+ *	x = first[1] + j * step[1] + s * term[1]
+ *
+ * where lo <= (y, x) < hi, and `other` elsewhere.  Steps are at least 1. */
+typedef struct tdl_window {
+	const void *in;
+	int64_t image, channel, row; /* elements */
+	int64_t size[2], terms[2];   /* the ranges of i and j, of r and s */
+	int64_t first[2], step[2], term[2], lo[2], hi[2];
+	double other;
+} tdl_window;
+
+/* Lays out what such a factor is in columns from `first' on, of n that follow,
+ * so that columns beside each other lie beside each other for every term: that
+ * of depth + d at place[d] of the planes, which have room for as much as
+ * TDL_PANELS panels.  Returns for how many panels it has done so; 0 where a
+ * panel has columns of two images, or planes would be too large. */
+typedef int64_t tdl_planes(const tdl_window *w, int64_t depth, int64_t ndepth,
+			   int64_t first, int64_t n, void *planes,
+			   int64_t *place);
+
 /* A factor.  Where `at` is not NULL it lies in memory, the element of depth d
  * of row or column i at at[d * depth + i * step].  Where `kept` is
  * not NULL it is there in packed form: tile after tile, each with all of the
- * depth. */
+ * depth.  Where `planes` is not NULL it is read in a window. */
 typedef struct tdl_factor {
 	tdl_pack *pack;
 	const void *at;
 	int64_t depth, step; /* elements */
 	void *kept;
+	tdl_planes *planes; /* of columns alone */
+	tdl_window window;
 } tdl_factor;
 
 struct tdl_product {
@@ -138,13 +165,19 @@ typedef struct TDL_TYPED(panel) {
 	int64_t step;
 } TDL_TYPED(panel);
 
+/* A panel of columns: element (d, i) is at[place[d] + i]. */
+typedef struct TDL_TYPED(columns) {
+	const TDL_T *at;
+	const int64_t *place;
+} TDL_TYPED(columns);
+
 /* A tile of the result, `rows` x TDL_COLS or half of that, `wide` vectors: the
  * product of two panels, and what is there unless this is the `first` one.
  * Called with constant numbers of rows and vectors, so that it stays in
  * registers. */
 static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 	const int rows, const int wide, int64_t depth, bool first,
-	TDL_TYPED(panel) left, TDL_TYPED(panel) right, TDL_T *tile)
+	TDL_TYPED(panel) left, TDL_TYPED(columns) right, TDL_T *tile)
 {
 	typedef TDL_TYPED(vector) vector;
 	vector sum[TDL_ROWS][2];
@@ -156,7 +189,8 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 			__builtin_prefetch(&to[2 * r + i], 1);
 	}
 	for (int64_t d = 0; d < depth; d++) {
-		const TDL_TYPED(lanes) *x = (const void *)right.at;
+		const TDL_TYPED(lanes) *x =
+			(const void *)(right.at + right.place[d]);
 		const vector x0 = x[0], x1 = x[wide - 1];
 	TDL_UNROLL
 		for (int r = 0; r < rows; r++) {
@@ -167,7 +201,6 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 					TDL_TYPED(fma_lanes)(y, x1, sum[r][1]);
 		}
 		left.at += left.step;
-		right.at += right.step;
 	}
 	TDL_UNROLL
 	for (int r = 0; r < rows; r++)
@@ -179,7 +212,7 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 /* rows, cols: those that are asked for; a tile may have more. */
 static void TDL_TYPED(add_tile)(int64_t rows, int64_t cols, int64_t depth,
 				bool first, TDL_TYPED(panel) left,
-				TDL_TYPED(panel) right, TDL_T *tile)
+				TDL_TYPED(columns) right, TDL_T *tile)
 {
 	if (cols <= TDL_COLS(TDL_T) / 2 && rows > 6 && TDL_ROWS > 6)
 		TDL_TYPED(tile)(TDL_ROWS, 1, depth, first, left, right, tile);
@@ -207,6 +240,8 @@ typedef struct TDL_TYPED(panels) {
 	TDL_T right[TDL_PANELS][TDL_DEPTH * TDL_COLS(TDL_T)];
 	TDL_T tile[TDL_TILES / (TDL_ROWS * 2 * TDL_VECTOR)]
 		  [TDL_ROWS * TDL_COLS(TDL_T)];
+	/* Places in panels that are packed, and in those that are not. */
+	int64_t packed[TDL_DEPTH], other[TDL_DEPTH];
 } TDL_TYPED(panels);
 
 _Static_assert(sizeof(TDL_TYPED(panels)) <= TDL_SCRATCH, "scratch");
@@ -263,6 +298,11 @@ static void TDL_TYPED(pack)(const tdl_factor *f, const TDL_TYPED(block) * b,
 	const TDL_T *from = (const TDL_T *)f->at + first * f->step +
 			    b->depth * f->depth;
 	int64_t i = 0;
+	for (int64_t d = 0; f->step == 1 && d < b->ndepth; d++)
+		memcpy(to + d * width, from + d * f->depth,
+		       (size_t)n * sizeof(TDL_T));
+	if (f->step == 1)
+		return;
 	for (; f->depth == 1 && i + 4 <= n; i += 4)
 		TDL_TYPED(pack_four)
 		(from + i * f->step, f->step, b->ndepth, to + i, width);
@@ -339,7 +379,7 @@ static void TDL_TYPED(copy_panels)(const tdl_factor *f,
 static void TDL_TYPED(add_tiles)(const tdl_product *p,
 				 const TDL_TYPED(block) * b, int64_t j,
 				 const TDL_TYPED(panel) * left,
-				 TDL_TYPED(panel) right, const TDL_T *next,
+				 TDL_TYPED(columns) right, const TDL_T *next,
 				 TDL_T *tile)
 {
 	const int64_t cols = TDL_COLS(TDL_T);
@@ -350,7 +390,7 @@ static void TDL_TYPED(add_tiles)(const tdl_product *p,
 		const int64_t nrows = tdl_min(TDL_ROWS, b->nrows - row);
 		for (int64_t d = b->ndepth * i / above;
 		     next && d < b->ndepth * (i + 1) / above; d++)
-			TDL_TYPED(fetch)(next + d * right.step);
+			TDL_TYPED(fetch)(next + right.place[d]);
 		TDL_TYPED(add_tile)
 		(nrows, ncols, b->ndepth, b->first, left[i], right, tile);
 		if (b->last)
@@ -361,7 +401,47 @@ static void TDL_TYPED(add_tiles)(const tdl_product *p,
 	}
 }
 
-/* Adds some of the depth to a block of the result, whose rows are `left`. */
+/* Places of rows that are `step` apart. */
+static void TDL_TYPED(find_places)(int64_t step, int64_t *place)
+{
+	for (int64_t d = 0; d < TDL_DEPTH; d++)
+		place[d] = d * step;
+}
+
+/* Adds some of the depth to a block of the result, whose rows are `left`, and
+ * columns of windows.  Panels that are not in planes are packed. */
+static void TDL_TYPED(add_windows)(const tdl_product *p, TDL_TYPED(panels) * s,
+				   const TDL_TYPED(block) * b,
+				   const TDL_TYPED(panel) * left)
+{
+	const tdl_factor *f = &p->right;
+	const int64_t cols = TDL_COLS(TDL_T);
+	const int64_t above = (b->nrows + TDL_ROWS - 1) / TDL_ROWS;
+	int64_t first = 0, end = 0; /* the panels that are in planes */
+	for (int64_t k = 0; k * cols < b->ncols; k++) {
+		const int64_t j = k * cols;
+		TDL_TYPED(columns) right = { s->right[0], s->packed };
+		if (k >= end) {
+			first = k;
+			end = k + f->planes(&f->window, b->depth, b->ndepth,
+					    b->col + j, b->ncols - j, s->right,
+					    s->other);
+		}
+		if (k < end)
+			right = (TDL_TYPED(columns)){
+				s->right[0] + (k - first) * cols, s->other
+			};
+		else
+			TDL_TYPED(panel_of)
+			(p, f, b, above, b->col + j,
+			 tdl_min(cols, b->ncols - j), cols, s->right[0]);
+		TDL_TYPED(add_tiles)
+		(p, b, j, left, right, NULL,
+		 s->tile[b->first && b->last ? 0 : k * above]);
+	}
+}
+
+/* The same of other columns. */
 static void TDL_TYPED(add_cols)(const tdl_product *p, TDL_TYPED(panels) * s,
 				const TDL_TYPED(block) * b,
 				const TDL_TYPED(panel) * left)
@@ -372,6 +452,8 @@ static void TDL_TYPED(add_cols)(const tdl_product *p, TDL_TYPED(panels) * s,
 	const bool here = !f->kept &&
 			  TDL_TYPED(in_place)(f, above, cols, cols);
 	const bool copied = f->at && f->step == 1 && !here && !f->kept;
+	if (here)
+		TDL_TYPED(find_places)(f->depth, s->other);
 	for (int64_t k = 0; k * cols < b->ncols; k++) {
 		TDL_T *to = s->right[k % TDL_PANELS];
 		TDL_TYPED(panel) right = { to, cols };
@@ -389,8 +471,11 @@ static void TDL_TYPED(add_cols)(const tdl_product *p, TDL_TYPED(panels) * s,
 		if (f->kept && k + 1 < whole)
 			next = right.at + cols * p->depth;
 		TDL_TYPED(add_tiles)
-		(p, b, j, left, right, next,
-		 s->tile[b->first && b->last ? 0 : k * above]);
+		(p, b, j, left,
+		 (TDL_TYPED(columns)){ right.at, here && k < whole
+							 ? s->other
+							 : s->packed },
+		 next, s->tile[b->first && b->last ? 0 : k * above]);
 	}
 }
 
@@ -405,7 +490,10 @@ static void TDL_TYPED(add_depth)(const tdl_product *p, TDL_TYPED(panels) * s,
 			b->row + i * TDL_ROWS,
 			tdl_min(TDL_ROWS, b->nrows - i * TDL_ROWS), TDL_ROWS,
 			s->left[i]);
-	TDL_TYPED(add_cols)(p, s, b, left);
+	if (p->right.planes && !p->right.kept)
+		TDL_TYPED(add_windows)(p, s, b, left);
+	else
+		TDL_TYPED(add_cols)(p, s, b, left);
 }
 
 static void TDL_TYPED(add_block)(const tdl_product *p, TDL_TYPED(panels) * s,
@@ -421,7 +509,7 @@ static void TDL_TYPED(add_block)(const tdl_product *p, TDL_TYPED(panels) * s,
 
 /* n in parts of at most `most`, which are about the same and whole tiles of
  * `tile`: their length. */
-static int64_t TDL_TYPED(part)(int64_t n, int64_t most, int64_t tile)
+static int64_t TDL_TYPED(share)(int64_t n, int64_t most, int64_t tile)
 {
 	const int64_t parts = tdl_max(1, (n + most - 1) / most);
 	return ((n + parts - 1) / parts + tile - 1) / tile * tile;
@@ -431,13 +519,14 @@ static int64_t TDL_TYPED(part)(int64_t n, int64_t most, int64_t tile)
 static inline void TDL_TYPED(product)(const tdl_product *p)
 {
 	TDL_TYPED(panels) *s = p->args->scratch;
-	const int64_t rows = TDL_TYPED(part)(p->rows, TDL_ROW_TILES * TDL_ROWS,
+	TDL_TYPED(find_places)(TDL_COLS(TDL_T), s->packed);
+	const int64_t rows = TDL_TYPED(share)(p->rows, TDL_ROW_TILES * TDL_ROWS,
 					     TDL_ROWS);
 	const int64_t most = TDL_ALL_TILES / tdl_max(1, rows / TDL_ROWS);
 	const int64_t cols =
 		p->depth <= TDL_DEPTH
 			? tdl_max(1, p->cols)
-			: TDL_TYPED(part)(p->cols, most * TDL_COLS(TDL_T),
+			: TDL_TYPED(share)(p->cols, most * TDL_COLS(TDL_T),
 					  TDL_COLS(TDL_T));
 	for (int64_t j = 0; j < p->cols; j += cols)
 		for (int64_t i = 0; i < p->rows; i += rows)
@@ -487,69 +576,8 @@ static inline void TDL_TYPED(fill)(const tdl_product *p)
 		(p, &p->right, p->cols, TDL_COLS(TDL_T), k->i, k->n);
 }
 
-/* ---- long sums ---------------------------------------------------------- */
-
-/* Adds to each of TDL_LANES accumulators n terms, of x and y, or of x alone if
- * y is NULL, that lie beside each other in memory: term i belongs to
- * accumulator i mod TDL_LANES.  They are in registers meanwhile. */
-static inline void TDL_TYPED(add_terms)(int64_t n, const TDL_T *x,
-					const TDL_T *y, TDL_T *lane)
-{
-	enum {
-		WIDTH = TDL_VECTOR / sizeof(TDL_T),
-		VECTORS = TDL_LANES / WIDTH,
-	};
-	TDL_TYPED(vector) sum[VECTORS];
-	TDL_TYPED(lanes) *to = (void *)lane;
-	TDL_UNROLL
-	for (int v = 0; v < VECTORS; v++)
-		sum[v] = to[v];
-	for (int64_t i = 0; i < n; i++) {
-		const TDL_TYPED(lanes) *a = (const void *)(x + i * TDL_LANES);
-		const TDL_TYPED(lanes) *b = (const void *)(y + i * TDL_LANES);
-		TDL_UNROLL
-		for (int v = 0; v < VECTORS; v++)
-			sum[v] = y ? TDL_TYPED(fma_vectors)(a[v], b[v], sum[v])
-				   : sum[v] + a[v];
-	}
-	TDL_UNROLL
-	for (int v = 0; v < VECTORS; v++)
-		to[v] = sum[v];
-}
-
-/* ---- windows ------------------------------------------------------------ */
-
-_Static_assert(sizeof(TDL_T) * (TDL_WINDOW_PLANE + TDL_WINDOW_SIZE +
-				2 * TDL_WINDOW_COLS) <=
-		       TDL_SCRATCH,
-	       "scratch");
-
-/* Columns [first, last) of a row of a plane: of x from `at` on, which has n,
- * and `other` besides, and everywhere unless the row is `inside`.  Every
- * step'th belongs to one part of the plane, which are `size` elements apart. */
-static inline void TDL_TYPED(window_row)(TDL_T *to, int64_t size, int64_t step,
-					 int64_t first, int64_t last,
-					 const TDL_T *x, int64_t at, int64_t n,
-					 TDL_T other, bool inside)
-{
-	const int64_t in = inside ? tdl_clamp(0, first, last) : last;
-	const int64_t end = inside ? tdl_clamp(n, in, last) : last;
-	for (int64_t part = 0; part < step; part++, to += size) {
-		int64_t c = first + part, i = 0;
-		for (; c < in; c += step)
-			to[i++] = other;
-		if (step == 1 && end > c) {
-			memcpy(&to[i], &x[at + c],
-			       (size_t)(end - c) * sizeof(TDL_T));
-			i += end - c;
-			c = end;
-		}
-		for (; c < end; c += step)
-			to[i++] = x[at + c];
-		for (; c < last; c += step)
-			to[i++] = other;
-	}
-}
+#include "tdl/planes.h"
+#include "tdl/sums.h"
 
 #undef TDL_ROW_TILES
 #undef TDL_ALL_TILES

@@ -1,5 +1,6 @@
 /* Tests: compiler/codegen */
-/* Reductions of few terms that are read in windows, against the interpreter. */
+/* Reductions of few terms that are read in windows, and products with a factor
+ * that is, against the interpreter. */
 #include "config.h"
 
 #include <check.h>
@@ -73,6 +74,61 @@ static kernel *random_condition(void)
 	return k;
 }
 
+/* An index of a window whose loop of the result goes on in steps. */
+static kexpr *even_place(kexpr *out, kexpr *reduced)
+{
+	int64_t step = pick(0, 2) ? 1 : pick(1, 4);
+	int64_t term = pick(0, 4) ? pick(1, 4) : -1;
+	return add(add(mul(num(step), out), mul(num(term), reduced)),
+		   num(pick(-4, 3)));
+}
+
+/* out[n, k, i, j] = Sum(c, r, s) (x[n, c, i + r, j + s] else e) *
+ * w[k, c, r, s], with steps of all kinds, without i and r, and with k behind;
+ * images smaller and larger than tiles, and more terms than a block has. */
+static kernel *random_convolution(void)
+{
+	static const int64_t extents[7][4] = {
+		{1, 2, 3, 1}, {4, 13, 70, 32}, {1, 7, 9, 20},
+		{5, 7, 41, 130}, {4, 9, 40, 80}, {1, 2, 3, 5}, {1, 2, 3, 5},
+	};
+	static const char *const names[] = {"n", "k", "i", "j", "c", "r", "s"};
+	dtype t = pick(0, 4) ? DT_F32 : DT_F64;
+	bool last = !pick(0, 4), flat = !pick(0, 4);
+	kernel *k = begin("conv", RED_SUM, t);
+	kexpr *v[7];
+	for (int i = 0; i < 7; i++) {
+		int at = !last || i < 1 || i > 3 ? i : i < 3 ? i + 1 : 1;
+		int64_t n = pick(0, 80) ? extents[at][pick(0, 4)] : 0;
+		v[at] = add_var(k, names[at],
+				i < 4 ? KVAR_OUTPUT : KVAR_REDUCE,
+				flat && (at == 2 || at == 5) ? 1 : n);
+	}
+	add_input(k, "x", t, 4, (int)k->vars[0].extent,
+		  (int)k->vars[4].extent,
+		  (int)k->vars[last ? 1 : 2].extent + (int)pick(0, 4),
+		  (int)k->vars[last ? 2 : 3].extent + (int)pick(0, 9));
+	add_input(k, "w", t, 4, (int)k->vars[last ? 3 : 1].extent,
+		  (int)k->vars[4].extent, (int)k->vars[5].extent,
+		  (int)k->vars[6].extent);
+	k->body = mul(READ(k, 0, constant(t, pick(0, 3) ? 0 : 2), v[0], v[4],
+			   even_place(v[2], v[5]), even_place(v[3], v[6])),
+		      READ(k, 1, NULL, v[1], v[4], v[5], v[6]));
+	return k;
+}
+
+START_TEST(random_convolutions)
+{
+	kernels all = {0};
+	for (int i = 0; i < 16; i++) {
+		kernel *k = random_convolution();
+		if (sampled(i))
+			vec_push(mem, &all, k);
+	}
+	check_all(&all);
+}
+END_TEST
+
 START_TEST(random_windows)
 {
 	kernels all = {0};
@@ -104,6 +160,7 @@ Suite *suite(void)
 		random_state = (uint64_t)atoll(seed);
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	tcase_add_test(c, random_windows);
+	tcase_add_test(c, random_convolutions);
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -1,0 +1,234 @@
+/* Factors of products that are read in a window, as convolutions read images:
+ * what tdl/product.h has to know to lay out many columns of them at a time. */
+#include "config.h"
+
+#include "compiler/codegen/emit.h"
+
+#include <inttypes.h>
+
+#define SAY(...) text_line(&g->t, __VA_ARGS__)
+
+/* Steps and terms that planes of product.h are meant for. */
+enum { MOST_STEPS = 4, MOST_TERMS = 64 };
+
+/* The loops of the columns, (n, i, j), and of the depth, (c, r, s), -1 for
+ * none; the dimensions along which i and r, and j and s, move the window, of
+ * which the first may be -1. */
+typedef struct window {
+	int n, i, j, c, r, s;
+	int rows, cols;
+} window;
+
+/* Whether index d of e depends on no loop of `all` but two. */
+static bool moves_by(const nest *n, const kexpr *e, int d, loop_set all, int x,
+		     int y)
+{
+	return !(loops_of(n, e->args[d]) &
+		 set_without(set_without(all, x), y));
+}
+
+static int64_t coefficient(const nest *n, const kexpr *e, int d, int l)
+{
+	return l < 0 ? 0 : linear_of(n, e->args[d]).coef[l];
+}
+
+/* Whether a loop of columns goes in small steps along dimension d, and one of
+ * few terms, too. */
+static bool steps(const nest *n, const kexpr *e, int d, int column, int term)
+{
+	int64_t step = coefficient(n, e, d, column);
+	int64_t by = coefficient(n, e, d, term);
+	return step >= 1 && step <= MOST_STEPS && by && by >= -MOST_TERMS &&
+	       by <= MOST_TERMS && n->loops[term].extent <= MOST_TERMS;
+}
+
+/* The dimension along which i and r move the window; -1 for none. */
+static int find_rows(const nest *n, const kexpr *e, int i, int r)
+{
+	for (int d = 0; i >= 0 && r >= 0 && d < kx_ndim(e) - 1; d++)
+		if (steps(n, e, d, i, r))
+			return d;
+	return -1;
+}
+
+/* Takes the last loop of a set; -1 where there is none. */
+static int take(loop_set *s)
+{
+	int l = set_last(*s);
+	*s = set_without(*s, l);
+	return l;
+}
+
+static window find_loops(const nest *n, const kexpr *e, loop_set own,
+			 loop_set depth)
+{
+	window w = { .i = -1, .r = -1, .cols = kx_ndim(e) - 1 };
+	w.j = take(&own);
+	w.s = take(&depth);
+	w.rows = find_rows(n, e, set_last(own), set_last(depth));
+	if (w.rows >= 0) {
+		w.i = take(&own);
+		w.r = take(&depth);
+	}
+	w.n = take(&own);
+	w.c = take(&depth);
+	if (own | depth)
+		w.j = -1;
+	return w;
+}
+
+static bool all_affine(const nest *n, const kexpr *e)
+{
+	for (int d = 0; d < kx_ndim(e); d++)
+		if (!linear_of(n, e->args[d]).affine)
+			return false;
+	return true;
+}
+
+static bool is_whole(const nest *n, loop_set s)
+{
+	for (; s; s &= s - 1)
+		if (n->loops[set_first(s)].part != LOOP_WHOLE)
+			return false;
+	return true;
+}
+
+/* What an element of the border is, is the same for all of them. */
+static bool has_border(const nest *n, const kexpr *e)
+{
+	const kexpr *other = e->guarded ? e->args[e->nargs - 1] : NULL;
+	return !other || (!loops_of(n, other) && !kx_has_read(other));
+}
+
+static bool has_type(const emitter *g, const kexpr *e)
+{
+	dtype t = g->k->body->type;
+	return (t == DT_F32 || t == DT_F64) && e->type == t;
+}
+
+static bool find_window(const emitter *g, const kexpr *e, loop_set own,
+			window *w)
+{
+	const nest *n = &g->p.nest;
+	loop_set all = own | g->s.depth;
+	if (e->kind != KX_READ || !kx_ndim(e) || !has_type(g, e) || !own ||
+	    !is_whole(n, all) || !all_affine(n, e) || !has_border(n, e))
+		return false;
+	*w = find_loops(n, e, own, g->s.depth);
+	if (w->j < 0 || !steps(n, e, w->cols, w->j, w->s))
+		return false;
+	for (int d = 0; d < w->cols; d++)
+		if (d == w->rows ? !moves_by(n, e, d, all, w->i, w->r)
+				 : !moves_by(n, e, d, all, w->n, w->c) ||
+					   needs_check(&g->p, e, d))
+			return false;
+	return moves_by(n, e, w->cols, all, w->j, w->s);
+}
+
+/* ---- its text ------------------------------------------------------------ */
+
+/* The distance of elements that are one apart in a loop; "0" for none. */
+static const char *print_move(emitter *g, const kexpr *e, int l)
+{
+	int64_t coef[MAX_NDIM];
+	for (int d = 0; d < kx_ndim(e); d++)
+		coef[d] = coefficient(&g->p.nest, e, d, l);
+	return print_step(g, g->p.input[e->input], coef, kx_ndim(e));
+}
+
+static const char *print_size(emitter *g, int l)
+{
+	const char *x = l < 0 ? NULL : loop_name(g, l);
+	return x ? arena_printf(g->p.a, "%s_hi - %s_lo", x, x) : "1";
+}
+
+static const char *print_index(emitter *g, const kexpr *e, int d)
+{
+	linear x;
+	if (d < 0)
+		return "0";
+	x = linear_of(&g->p.nest, e->args[d]);
+	return print_linear(&g->p, &x, -1);
+}
+
+/* Where row 0 and column 0 of the first image lie. */
+static const char *print_start(emitter *g, const kexpr *e, const window *w)
+{
+	const char *x = g->p.input[e->input];
+	const char *at = arena_printf(g->p.a, "%s_at", x);
+	for (int d = 0; d < w->cols; d++)
+		if (d != w->rows)
+			at = arena_printf(g->p.a, "%s + (%s) * %s_%d", at,
+					  print_index(g, e, d), x, d);
+	return at;
+}
+
+/* The first or the last bound of an index, where it has to be looked at. */
+static const char *print_edge(emitter *g, const kexpr *e, int d, bool last)
+{
+	if (d < 0 || !needs_check(&g->p, e, d))
+		return last ? "INT64_MAX / 2" : "INT64_MIN / 2";
+	return arena_printf(g->p.a, "%" PRId64,
+			    last ? g->k->inputs[e->input].dims[d] : 0);
+}
+
+/* A pair of a field: of rows and of columns. */
+static void say_pair(emitter *g, const char *field, const char *rows,
+		     const char *cols)
+{
+	SAY("\t.%s = { %s, %s },", field, rows, cols);
+}
+
+static const char *print_number(emitter *g, int64_t x)
+{
+	return arena_printf(g->p.a, "%" PRId64, x);
+}
+
+static void emit_fields(emitter *g, const kexpr *e, const window *w)
+{
+	const nest *n = &g->p.nest;
+	int64_t step = w->rows < 0 ? 1 : coefficient(n, e, w->rows, w->i);
+	int64_t term = w->rows < 0 ? 0 : coefficient(n, e, w->rows, w->r);
+	const char *x = g->p.input[e->input];
+	SAY("product.right.window = (tdl_window){");
+	SAY("\t.in = %s + %s,", x, print_start(g, e, w));
+	SAY("\t.image = %s, .channel = %s, .row = %s,", print_move(g, e, w->n),
+	    print_move(g, e, w->c),
+	    w->rows < 0 ? "0" : arena_printf(g->p.a, "%s_%d", x, w->rows));
+	say_pair(g, "size", print_size(g, w->i), print_size(g, w->j));
+	say_pair(g, "terms", print_size(g, w->r), print_size(g, w->s));
+	say_pair(g, "first", print_index(g, e, w->rows),
+		 print_index(g, e, w->cols));
+	say_pair(g, "step", print_number(g, step),
+		 print_number(g, coefficient(n, e, w->cols, w->j)));
+	say_pair(g, "term", print_number(g, term),
+		 print_number(g, coefficient(n, e, w->cols, w->s)));
+	say_pair(g, "lo", print_edge(g, e, w->rows, false),
+		 print_edge(g, e, w->cols, false));
+	say_pair(g, "hi", print_edge(g, e, w->rows, true),
+		 print_edge(g, e, w->cols, true));
+	SAY("\t.other = %s };",
+	    e->guarded ? print_expr(&g->p, e->args[e->nargs - 1]) : "0");
+}
+
+void emit_planes(emitter *g)
+{
+	const kexpr *e = g->s.right;
+	loop_set all = g->s.cols | g->s.depth;
+	window w;
+	if (!find_window(g, e, g->s.cols, &w))
+		return;
+	text_block(&g->t);
+	emit_inputs(g, e);
+	emit_constants(g, e);
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (all & loop_bit(l)) {
+			emit_bounds(g, l);
+			SAY("const int64_t %s = %s_lo;", loop_name(g, l),
+			    loop_name(g, l));
+		}
+	emit_fields(g, e, &w);
+	SAY("if (product.depth > 0)");
+	SAY("\tproduct.right.planes = tdl_planes_%s;", type_suffix(e->type));
+	text_close(&g->t);
+}

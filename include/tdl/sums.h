@@ -1,0 +1,73 @@
+/* Long sums, and windows of reductions that are no products.
+ *
+ * A part of tdl/product.h, which includes it once per type. */
+#ifndef TDL_SUMS_H
+#define TDL_SUMS_H
+
+#include "tdl/generated.h"
+
+#endif
+
+/* ---- long sums ---------------------------------------------------------- */
+
+/* Adds to each of TDL_LANES accumulators n terms, of x and y, or of x alone if
+ * y is NULL, that lie beside each other in memory: term i belongs to
+ * accumulator i mod TDL_LANES.  They are in registers meanwhile. */
+static inline void TDL_TYPED(add_terms)(int64_t n, const TDL_T *x,
+					const TDL_T *y, TDL_T *lane)
+{
+	enum {
+		WIDTH = TDL_VECTOR / sizeof(TDL_T),
+		VECTORS = TDL_LANES / WIDTH,
+	};
+	TDL_TYPED(vector) sum[VECTORS];
+	TDL_TYPED(lanes) *to = (void *)lane;
+	TDL_UNROLL
+	for (int v = 0; v < VECTORS; v++)
+		sum[v] = to[v];
+	for (int64_t i = 0; i < n; i++) {
+		const TDL_TYPED(lanes) *a = (const void *)(x + i * TDL_LANES);
+		const TDL_TYPED(lanes) *b = (const void *)(y + i * TDL_LANES);
+		TDL_UNROLL
+		for (int v = 0; v < VECTORS; v++)
+			sum[v] = y ? TDL_TYPED(fma_vectors)(a[v], b[v], sum[v])
+				   : sum[v] + a[v];
+	}
+	TDL_UNROLL
+	for (int v = 0; v < VECTORS; v++)
+		to[v] = sum[v];
+}
+
+/* ---- windows ------------------------------------------------------------ */
+
+_Static_assert(sizeof(TDL_T) * (TDL_WINDOW_PLANE + TDL_WINDOW_SIZE +
+				2 * TDL_WINDOW_COLS) <=
+		       TDL_SCRATCH,
+	       "scratch");
+
+/* Columns [first, last) of a row of a plane: of x from `at` on, which has n,
+ * and `other` besides, and everywhere unless the row is `inside`.  Every
+ * step'th belongs to one part of the plane, which are `size` elements apart. */
+static inline void TDL_TYPED(window_row)(TDL_T *to, int64_t size, int64_t step,
+					 int64_t first, int64_t last,
+					 const TDL_T *x, int64_t at, int64_t n,
+					 TDL_T other, bool inside)
+{
+	const int64_t in = inside ? tdl_clamp(0, first, last) : last;
+	const int64_t end = inside ? tdl_clamp(n, in, last) : last;
+	for (int64_t part = 0; part < step; part++, to += size) {
+		int64_t c = first + part, i = 0;
+		for (; c < in; c += step)
+			to[i++] = other;
+		if (step == 1 && end > c) {
+			memcpy(&to[i], &x[at + c],
+			       (size_t)(end - c) * sizeof(TDL_T));
+			i += end - c;
+			c = end;
+		}
+		for (; c < end; c += step)
+			to[i++] = x[at + c];
+		for (; c < last; c += step)
+			to[i++] = other;
+	}
+}
