@@ -52,6 +52,7 @@ void profile_add_kernel(profile *p, const profile_kernel *x)
 		}
 	hash_table_add(p->a, &p->by_kernel, hash, p->kernels.n);
 	vec_push(p->a, &p->kernels, *x);
+	p->kernels.at[p->kernels.n - 1].name = arena_strdup(p->a, x->name);
 }
 
 static uint64_t hash_transfer(const profile_transfer *x)
@@ -78,14 +79,31 @@ void profile_add_transfer(profile *p, const profile_transfer *x)
 	vec_push(p->a, &p->transfers, *x);
 }
 
+static profile_run copy_run(arena *a, const profile_run *x)
+{
+	profile_run to = *x;
+	to.model = arena_strdup(a, x->model);
+	to.workers = ARENA_COPY(a, x->workers, x->devices);
+	to.instrs = ARENA_COPY(a, x->instrs, x->ninstrs);
+	for (int i = 0; i < to.ninstrs; i++) {
+		profile_instr *in = &to.instrs[i];
+		in->name = arena_strdup(a, in->name);
+		in->kind = arena_strdup(a, in->kind);
+		in->workers = ARENA_COPY(a, in->workers, in->nworkers);
+		in->nbytes = ARENA_COPY(a, in->nbytes, in->nworkers);
+	}
+	return to;
+}
+
 void profile_add_run(profile *p, const profile_run *x)
 {
+	const profile_run own = copy_run(p->a, x);
 	for (int i = 0; i < p->runs.n; i++)
 		if (p->runs.at[i].plan == x->plan) {
-			p->runs.at[i] = *x;
+			p->runs.at[i] = own;
 			return;
 		}
-	vec_push(p->a, &p->runs, *x);
+	vec_push(p->a, &p->runs, own);
 }
 
 /* ---- writing ----------------------------------------------------------- */

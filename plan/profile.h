@@ -84,6 +84,7 @@ typedef struct profile {
 /* One of nothing, in a. */
 profile *profile_new(arena *a);
 
+/* Rows are copied. */
 void profile_add_kernel(profile *p, const profile_kernel *x);
 void profile_add_transfer(profile *p, const profile_transfer *x);
 void profile_add_run(profile *p, const profile_run *x);

@@ -24,12 +24,14 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/cpu/kernels/builtin.c %D%/exec/builtin.h \
 	%D%/cpu/kernels/matrix.c \
 	%D%/cpu/kernels/order.c \
+	%D%/exec/calibrated.c %D%/exec/calibrated.h \
 	%D%/run/calibrate.c %D%/run/calibrate.h \
 	%D%/run/calibrate_fit.c \
 	%D%/run/data.c %D%/run/data.h \
 	%D%/run/evaluate.c %D%/run/evaluate.h \
 	%D%/run/generate.c %D%/run/generate.h \
 	%D%/exec/fail.c %D%/exec/fail.h \
+	%D%/exec/invent.c %D%/exec/invent.h \
 	%D%/run/inputs.c %D%/run/inputs.h \
 	%D%/run/log.c %D%/run/log.h \
 	%D%/exec/executor.c %D%/exec/executor.h \
@@ -41,7 +43,8 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/exec/executor_spans.c \
 	%D%/exec/npz.c %D%/exec/npz.h \
 	%D%/run/options.h \
-	%D%/run/profiling.c %D%/run/profiling.h \
+	%D%/exec/profiling.c %D%/exec/profiling.h \
+	%D%/run/profile_file.c %D%/run/profile_file.h \
 	%D%/run/run.c %D%/run/run.h \
 	%D%/run/learning_rate.c %D%/run/learning_rate.h \
 	%D%/run/session.c %D%/run/session.h \

@@ -11,11 +11,6 @@ array *arrays_of(arena *a, const plan *p, const int *tensors, int n,
 		 failure *f);
 void arrays_free(array *x, int n);
 
-/* Fills the inputs with arange(n) / n: element i of n is i / n.  Integers
- * count 0, 1, 2, .. and begin again at the extent of the smallest dimension
- * that they index, at 128 where they index none; a bool is true for odd i. */
-void inputs_invent(const plan *p, const array *inputs);
-
 /* Inputs and states for a run. */
 typedef struct feed {
 	const plan *p;
@@ -27,7 +22,7 @@ typedef struct feed {
 } feed;
 
 /* Inputs have the values that the plan gives them; with `invented' the others
- * have those of inputs_invent().  NULL, with *f set, on failure.  feed_free()
+ * have those of invent_inputs().  NULL, with *f set, on failure.  feed_free()
  * frees the arrays; NULL is accepted. */
 feed *feed_new(arena *a, const plan *p, bool invented, failure *f);
 void feed_free(feed *x);

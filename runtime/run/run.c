@@ -10,8 +10,9 @@
 #include "base/units.h"
 #include "base/vec.h"
 #include "kernel/eval.h"
+#include "runtime/exec/profiling.h"
 #include "runtime/exec/verify.h"
-#include "runtime/run/profiling.h"
+#include "runtime/run/profile_file.h"
 #include "runtime/run/trace.h"
 
 enum { ITEM_COLUMN = 17 };
@@ -113,7 +114,7 @@ static bool step(run *r, executor *m, const results *to, bool noted)
 		if (noted)
 			note_loss(r, to->arrays);
 		if (noted && r->profiling)
-			profiling_note(r->profiling, n);
+			profiling_note(r->profiling);
 	}
 	return get_states(r, m, to);
 }
@@ -134,9 +135,11 @@ static bool run_plan(run *r)
 	executor *m = session_machine(s, s->pipeline, s->o->plan);
 	if (m && s->o->trace)
 		executor_record(m);
-	if (m && s->o->profile)
-		r->profiling = profiling_new(s, m);
-	bool good = m && (!s->o->profile || r->profiling) &&
+	profile *to = m && s->o->profile ? profile_file_open(s) : NULL;
+	if (to)
+		r->profiling = profiling_new(s->a, s->pipeline, m,
+					     steps_of(s));
+	bool good = m && (!s->o->profile || to) &&
 		    session_states(s, m, r->p, r->feed) &&
 		    (!s->o->verify || note_start(r, m)) &&
 		    step(r, m, &r->got, true);
@@ -146,8 +149,10 @@ static bool run_plan(run *r)
 		good = session_outputs(s, m, r->got.arrays);
 	if (good && s->o->trace)
 		good = trace_write(s, m, s->o->trace);
-	if (good && s->o->profile)
-		good = profiling_write(r->profiling);
+	if (good && to) {
+		profiling_end(r->profiling, to);
+		good = profile_file_write(s, to);
+	}
 	if (m)
 		session_close(s, m);
 	return good;

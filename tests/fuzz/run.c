@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/invent.h"
 #include "runtime/exec/verify.h"
 #include "runtime/run/inputs.h"
 #include "tests/fuzz/fuzz.h"
@@ -76,7 +77,7 @@ static void run(const plan *p, const plan *q)
 	array *out = arrays_of(a, p, p->outputs, p->noutputs, &f);
 	array *want = arrays_of(a, p, p->outputs, p->noutputs, &f);
 	if (in && out && want) {
-		inputs_invent(p, in);
+		invent_inputs(p, in);
 		bool good = step(p, in, out, &f);
 		if (q) {
 			bool whole = step(q, in, want, &g);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "runtime/exec/invent.h"
 #include "runtime/run/checkpoint.h"
 #include "runtime/run/log.h"
 #include "tests/unit/folder.h"
@@ -30,7 +31,7 @@ static array *small_inputs(const plan *p)
 {
 	failure f = { 0 };
 	array *x = arrays_of(mem, p, p->inputs, p->ninputs, &f);
-	inputs_invent(p, x);
+	invent_inputs(p, x);
 	for (int i = 0; i < p->ninputs; i++)
 		for (int64_t e = 0; e < array_nelem(&x[i]); e++)
 			if (dtype_is_float(x[i].type))

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <zip.h>
 
+#include "runtime/exec/invent.h"
 #include "runtime/run/inputs.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/random_plan.h"
@@ -165,7 +166,7 @@ START_TEST(inputs_have_to_match)
 	failure f = { 0 };
 	int n = p->ninputs;
 	array *in = arrays_of(mem, p, p->inputs, n, &f);
-	inputs_invent(p, in);
+	invent_inputs(p, in);
 	ck_assert(npz_write(file("in.npz"), n, in, &f));
 	feed *x = feed_new(mem, p, false, &f);
 	ck_assert(!feed_is_complete(x, "nothing", &f));

@@ -19,6 +19,7 @@
 #include "runtime/cpu/build.h"
 #include "runtime/exec/builtin.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/invent.h"
 #include "runtime/exec/thread_pool.h"
 #include "runtime/exec/verify.h"
 #include "runtime/run/inputs.h"
@@ -61,7 +62,7 @@ static void check_plan(uint64_t seed, kernels_from kernels)
 	plan *one = plan_one_device(mem, p);
 	failure f = { 0 };
 	array *inputs = arrays_of(mem, p, p->inputs, p->ninputs, &f);
-	inputs_invent(p, inputs);
+	invent_inputs(p, inputs);
 	for (int i = 0; i < p->ninputs; i++)
 		for (int64_t e = 0; e < array_nelem(&inputs[i]); e++)
 			if (dtype_is_float(inputs[i].type))
@@ -212,7 +213,7 @@ static failure run_kernel(const plan *p, kernels_from kernels,
 	if (!m)
 		return f;
 	array *in = arrays_of(mem, p, p->inputs, p->ninputs, &f);
-	inputs_invent(p, in);
+	invent_inputs(p, in);
 	for (int64_t i = 0; i < array_nelem(&in[set]); i++)
 		elem_set_f64(in[set].type, in[set].data, i, elements[i]);
 	*outputs = ARENA_NEW(mem, array);

@@ -1,15 +1,12 @@
 #include "config.h"
 
-#include "runtime/run/profiling.h"
+#include "runtime/exec/profiling.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "plan/profile.h"
-#include "runtime/run/calibrate.h"
+#include "base/vec.h"
+#include "runtime/exec/calibrated.h"
 
 enum { WARM = 2, MOST_SAMPLES = 1000 };
 
@@ -21,9 +18,9 @@ typedef struct record {
 } record;
 
 struct profiling {
-	session *s;
+	arena *a;
+	const plan_pipeline *of;
 	executor *m;
-	profile *to;
 	int64_t steps, warm;
 	double before; /* of all steps so far */
 	record **records; /* by worker, by instruction of its unrolled plan */
@@ -32,26 +29,22 @@ struct profiling {
 
 static int workers_of(const profiling *x)
 {
-	const plan_pipeline *p = x->s->pipeline;
+	const plan_pipeline *p = x->of;
 	return pipeline_first(p, p->nstages);
 }
 
 /* ---- measuring --------------------------------------------------------- */
 
-profiling *profiling_new(session *s, executor *m)
+profiling *profiling_new(arena *a, const plan_pipeline *p, executor *m,
+			 int64_t steps)
 {
-	const char *path = s->o->profile;
-	diag_sink *sink = diag_sink_new(s->a);
-	profiling *x = ARENA_NEW(s->a, profiling);
-	*x = (profiling){ .s = s, .m = m, .to = profile_new(s->a) };
-	if (file_exists(path) && !profile_read(x->to, sink, path)) {
-		fail_of(&s->f, sink);
-		return NULL;
-	}
+	profiling *x = ARENA_NEW(a, profiling);
+	*x = (profiling){ .a = a, .of = p, .m = m,
+			  .warm = steps > WARM ? WARM : steps - 1 };
 	int nworkers = workers_of(x);
-	x->records = ARENA_ARRAY(s->a, record *, nworkers);
+	x->records = ARENA_ARRAY(a, record *, nworkers);
 	for (int w = 0; w < nworkers; w++)
-		x->records[w] = ARENA_ARRAY(s->a, record,
+		x->records[w] = ARENA_ARRAY(a, record,
 					    executor_plan(m, w)->ninstrs);
 	executor_measure(m);
 	return x;
@@ -60,14 +53,13 @@ profiling *profiling_new(session *s, executor *m)
 static void note(profiling *x, record *r, double seconds)
 {
 	if (r->seconds.n < MOST_SAMPLES)
-		vec_push(x->s->a, &r->seconds, seconds);
+		vec_push(x->a, &r->seconds, seconds);
 }
 
-void profiling_note(profiling *x, int64_t n)
+void profiling_note(profiling *x)
 {
 	double all = executor_seconds(x->m), step = all - x->before;
 	int first, end;
-	x->warm = n > WARM ? WARM : n - 1;
 	x->before = all;
 	if (x->steps++ < x->warm)
 		return;
@@ -112,7 +104,7 @@ static void conclude_all(profiling *x)
 		       (int64_t)sizeof(x->step.time));
 	for (int w = 0; w < nworkers; w++) {
 		int n = executor_plan(x->m, w)->ninstrs;
-		profile_time *all = ARENA_ARRAY(x->s->a, profile_time, n);
+		profile_time *all = ARENA_ARRAY(x->a, profile_time, n);
 		for (int i = 0; i < n && w >= first && w < end; i++) {
 			conclude(&x->records[w][i]);
 			all[i] = x->records[w][i].time;
@@ -126,7 +118,7 @@ static void conclude_all(profiling *x)
 /* ---- rows -------------------------------------------------------------- */
 
 static void add_kernel(profiling *x, const plan *p, const plan_instr *in,
-		       int local, record *r)
+		       int local, record *r, profile *to)
 {
 	const kernel *k = p->kernels[p->nodes[in->node].kernel].kernel;
 	const calibrated c = calibrated_of(p, in, local);
@@ -140,41 +132,41 @@ static void add_kernel(profiling *x, const plan *p, const plan_instr *in,
 	for (int v = 0; v < k->nvars; v++)
 		row.extents[v] = part.hi[v] - part.lo[v];
 	r->nbytes = (int64_t)c.work.bytes;
-	profile_add_kernel(x->to, &row);
+	profile_add_kernel(to, &row);
 }
 
 /* The time of a transfer of a plan of one stage, whose workers begin it
  * together; in others it has waits. */
 static void add_transfer(profiling *x, const plan *p, int i, int local,
-			 record *r)
+			 record *r, profile *to)
 {
 	const plan_instr *in = &p->program[i];
 	const plan_tensor *t = &p->tensors[p->buffers[in->to].tensor];
-	region to = plan_region(p, in->to, local);
+	region whole = plan_region(p, in->to, local);
 	const profile_transfer row = {
 		.collective = in->collective,
 		.devices = mesh_workers(&p->mesh),
 		.received = (int64_t)calibrated_received(p, in, local),
-		.written = to.count * (int64_t)dtype_size(t->type),
+		.written = whole.count * (int64_t)dtype_size(t->type),
 		.time = r->time,
 	};
 	r->nbytes = row.received;
-	if (x->s->pipeline->nstages == 1 && plan_phase_end(p, i) == i + 1)
-		profile_add_transfer(x->to, &row);
+	if (x->of->nstages == 1 && plan_phase_end(p, i) == i + 1)
+		profile_add_transfer(to, &row);
 }
 
-static void add_rows(profiling *x, int worker)
+static void add_rows(profiling *x, int worker, profile *to)
 {
 	int local;
 	const plan *p = executor_plan(x->m, worker);
-	pipeline_stage_of(x->s->pipeline, worker, &local);
+	pipeline_stage_of(x->of, worker, &local);
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
 		record *r = &x->records[worker][i];
 		if (plan_moves(in))
-			add_transfer(x, p, i, local, r);
+			add_transfer(x, p, i, local, r, to);
 		else if (in->op == PLAN_RUN && !plan_is_idle(p, in))
-			add_kernel(x, p, in, local, r);
+			add_kernel(x, p, in, local, r, to);
 	}
 }
 
@@ -192,8 +184,8 @@ static profile_instr instr_of(profiling *x, const plan *of, int i, int first,
 		.name = plan_instr_name(p, in), .kind = plan_instr_kind(in),
 		.instruction = row, .turn = in_body ? in->turn : -1,
 		.nworkers = n,
-		.workers = ARENA_ARRAY(x->s->a, profile_time, n),
-		.nbytes = ARENA_ARRAY(x->s->a, int64_t, n),
+		.workers = ARENA_ARRAY(x->a, profile_time, n),
+		.nbytes = ARENA_ARRAY(x->a, int64_t, n),
 	};
 	for (int w = 0; w < n; w++) {
 		y.workers[w] = x->records[first + w][i].time;
@@ -204,8 +196,8 @@ static profile_instr instr_of(profiling *x, const plan *of, int i, int first,
 
 static profile_run run_of(profiling *x)
 {
-	const plan_pipeline *p = x->s->pipeline;
-	arena *a = x->s->a;
+	const plan_pipeline *p = x->of;
+	arena *a = x->a;
 	VEC(profile_instr) all = { 0 };
 	profile_run r = { .model = p->model, .plan = p->digest,
 			  .devices = workers_of(x), .warm = (int)x->warm,
@@ -227,19 +219,12 @@ static profile_run run_of(profiling *x)
 	return r;
 }
 
-bool profiling_write(profiling *x)
+profile_run profiling_end(profiling *x, profile *to)
 {
-	session *s = x->s;
-	const char *path = s->o->profile;
 	conclude_all(x);
 	for (int w = 0; w < workers_of(x); w++)
-		add_rows(x, w);
+		add_rows(x, w, to);
 	const profile_run r = run_of(x);
-	profile_add_run(x->to, &r);
-	x->to->made = "tdlrun " PACKAGE_VERSION;
-	if (!s->leads)
-		return true;
-	const char *text = profile_text(s->a, x->to);
-	return file_write(path, text, strlen(text)) ||
-	       fail_with(&s->f, CLI_MACHINE, "%s: %s", path, strerror(errno));
+	profile_add_run(to, &r);
+	return r;
 }
