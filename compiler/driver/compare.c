@@ -30,7 +30,8 @@ static int read_options(page *p, const char *function, int argc, char **argv)
 		PAGE_OPTIONS(p),
 		{ CLI_END },
 	};
-	const cli_option of_plans[] = { PAGE_OPTION_PROFILE(p), { CLI_END } };
+	const cli_option of_plans[] = { PAGE_OPTION_PROFILE(p),
+					PAGE_OPTION_PROGRESS(p), { CLI_END } };
 	page_function(p, function, NULL);
 	if (!strncmp(function, "tdl_model", 9)) {
 		page_function(p, "tdl_model_load", NULL);
@@ -57,9 +58,9 @@ static cli_status plans(page *p, const char *function,
 				      page_given(p, "tdl_model_load"));
 	if (page_failed(p))
 		return p->status;
-	progress_begin(p->context);
+	progress_begin(p);
 	char *text = call(m, given);
-	progress_end(p->context);
+	progress_end(p);
 	return page_print(p, text);
 }
 

@@ -61,9 +61,9 @@ static cli_status explain_stages(page *p, const explain_options *o,
 				      page_given(p, "tdl_model_load"));
 	if (page_failed(p))
 		return p->status;
-	progress_begin(p->context);
+	progress_begin(p);
 	tdl_plan *plan = tdl_plan_search(m, given);
-	progress_end(p->context);
+	progress_end(p);
 	return page_failed(p) ? p->status : page_print(p, tdl_plan_cuts(plan));
 }
 
@@ -132,6 +132,7 @@ cli_status command_explain(page *p, int argc, char **argv)
 		  "with --plan, the planner that completes each choice: tofu "
 		  "(default), joint; with --stages, that of tdlc plan",
 		  &o.algorithm },
+		PAGE_OPTION_PROGRESS(p),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTIONS(p),
 		{ CLI_END },

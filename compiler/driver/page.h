@@ -53,6 +53,8 @@ typedef struct page {
 	const char *opdefs;
 	cli_words load;	   /* --load */
 	int diagnostics;   /* --diagnostics: of page_diagnostics[] */
+	bool progress;	   /* --progress; and what shows it, while it does */
+	struct page_progress *progressing;
 	bool strict;	   /* -Werror; warned: it has made an error of one */
 	bool warned;
 	cli_words profiles; /* --profile */
@@ -80,6 +82,12 @@ extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
 	{ CLI_FLAG, 0, "json", NULL, "print the result as one JSON object",  \
 	  &(p)->json }
 
+/* Of calls between progress_begin() and progress_end() (progress.h). */
+#define PAGE_OPTION_PROGRESS(p)                                              \
+	{ CLI_FLAG, 0, "progress", NULL,                                     \
+	  "say what is done, after a second, where standard error is no "    \
+	  "terminal, too", &(p)->progress }
+
 #define PAGE_OPTION_OUTPUT(p)                                                \
 	{ CLI_TEXT, 'o', "output", "FILE",                                   \
 	  "write to FILE; - is standard output", &(p)->output }
@@ -91,8 +99,8 @@ extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
 
 #define PAGE_OPTION_PROFILE(p)                                               \
 	{ CLI_REPEAT, 0, "profile", "FILE",                                  \
-	  "predict times by what tdlrun --profile has measured; may be "     \
-	  "repeated", &(p)->profiles }
+	  "predict times by what tdlrun --profile, or tdlc profile, has "   \
+	  "measured; may be repeated", &(p)->profiles }
 
 #define PAGE_OPTION_TOPOLOGY(p, to)                                          \
 	{ CLI_TEXT, 0, "topology", "T",                                      \

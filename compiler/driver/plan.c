@@ -56,10 +56,10 @@ static cli_status plan_model(page *p, const plan_options *o, const char *path)
 				      page_given(p, "tdl_model_load"));
 	if (page_failed(p))
 		return p->status;
-	progress_begin(p->context);
+	progress_begin(p);
 	char *frontier = lists ? tdl_model_frontier(m, given) : NULL;
 	tdl_plan *plan = lists ? NULL : tdl_plan_search(m, given);
-	progress_end(p->context);
+	progress_end(p);
 	if (lists)
 		return page_print(p, frontier);
 	return page_failed(p) ? p->status : tell(p, o, plan);
@@ -104,6 +104,7 @@ cli_status command_plan(page *p, int argc, char **argv)
 		  &o.cuda },
 		{ CLI_TEXT, 0, "report", "FILE.html",
 		  "draw the plan on a page, as tdlc report does", &o.report },
+		PAGE_OPTION_PROGRESS(p),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTION_LOAD(p),
 		PAGE_OPTION_PROFILE(p),
