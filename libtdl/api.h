@@ -103,7 +103,8 @@ extern const api_function api_of_modules[], api_of_exports[], api_of_models[],
 	api_of_placements[], api_of_texts[], api_of_problems[];
 /* Absent from programs that make no runs and have the library's parts, not the
  * library: these need no thread and no archives. */
-extern const api_function api_of_runs[] __attribute__((weak));
+extern const api_function api_of_runs[] __attribute__((weak)),
+	api_of_profiles[] __attribute__((weak));
 
 /* Results as text for people are asked for. */
 bool api_as_text(const api_call *c);

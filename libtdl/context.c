@@ -423,7 +423,7 @@ static void observe(plan_observer *o, plan_phase phase, const char *algorithm,
 {
 	static const char *const phases[] = {
 		[PHASE_SEARCH] = "search", [PHASE_COMPARE] = "compare",
-		[PHASE_PROVE] = "prove",
+		[PHASE_PROVE] = "prove", [PHASE_MEASURE] = "measure",
 	};
 	const api_call *c = (const api_call *)((char *)o -
 					       offsetof(api_call, observer));

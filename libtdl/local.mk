@@ -127,6 +127,9 @@ EXTRA_DIST += $(report_files) %D%/page/uplot/LICENSE %D%/page/uplot/README.md
 	%D%/problems.c \
 	%D%/planning.c \
 	%D%/simulating.c \
+	%D%/layer_profile.c %D%/layer_profile.h \
+	%D%/layer_profile_text.c \
+	%D%/profiling.c \
 	%D%/run.c
 
 EXTRA_DIST += %D%/README.md %D%/tdl.map

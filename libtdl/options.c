@@ -8,7 +8,7 @@
 static const api_function *const all[] = {
 	api_of_modules,	 api_of_exports,   api_of_models,     api_of_searches,
 	api_of_planning, api_of_questions, api_of_placements, api_of_texts,
-	api_of_problems, api_of_runs,
+	api_of_problems, api_of_runs,	   api_of_profiles,
 };
 
 static const api_function *find(const char *name)

@@ -73,6 +73,7 @@ tdlc_pages = \
 	%D%/man/tdlc-ops.1 \
 	%D%/man/tdlc-plan.1 \
 	%D%/man/tdlc-place.1 \
+	%D%/man/tdlc-profile.1 \
 	%D%/man/tdlc-report.1 \
 	%D%/man/tdlc-score.1 \
 	%D%/man/tdlc-show.1 \

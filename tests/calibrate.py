@@ -1,6 +1,7 @@
 # Tests: compiler/cost kernel runtime/run runtime/calibration libtdl
 """Machines that were measured: times that plan predicts from curves beside a
-reading of docs/machines.md; tdlrun --calibrate; files that are damaged.
+reading of docs/machines.md; tdlrun --calibrate; tdlc profile; files that are
+damaged.
 
     calibrate.py [--seed S] [--rounds N]
 """
@@ -400,6 +401,99 @@ def check_profiles(r, folder):
     check_profiled_plan(r, folder)
 
 
+# ---- profiles layer by layer -------------------------------------------------
+
+DEEP = [programs.MODELS + "/mlp.tdl", "-D", "width=32", "-D", "depth=9", "-D",
+        "inputs=32", "-D",
+        "batch=16", "-D", "classes=9"]
+
+
+def profile_layers(path, *options, model=MLP):
+    return programs.call(TDLC, "profile", *model, "--kernels", "interpreter",
+                         "--steps", "2", "-o", path, *options)
+
+
+def added_up(said):
+    """The first layer alone, and what each adds to the one before it."""
+    of = said["classes"]
+    known = {tuple(of[x["first"]:x["end"]]): x["measured"]
+             for x in said["runs"]}
+    turn = known[(of[0],)]["micro_batch_seconds"]
+    once = known[(of[0],)]["once_seconds"]
+    for x, y in zip(of, of[1:]):
+        both, before = known[(x, y)], known[(x,)]
+        turn += both["micro_batch_seconds"] - before["micro_batch_seconds"]
+        once += both["once_seconds"] - before["once_seconds"]
+    pairs = list(zip(of, of[1:])) + [(x,) for x in of]
+    for x in said["runs"]:
+        expect(f"{x}", x["times"] ==
+               pairs.count(tuple(of[x["first"]:x["end"]])))
+    return said["micro_batches"] * turn + once
+
+
+def check_layers(folder):
+    """What the plan of the whole runs was measured with its layers; the same
+    again adds up; half of a micro-batch, and several devices, besides."""
+    path = os.path.join(folder, "layers.json")
+    said = profile_layers(path, "--train")
+    plan = programs.call(TDLC, "plan", *MLP, "--train", "-k", "1", "--profile",
+                         path)
+    by = plan["predicted_by"]
+    near("measured by layers", by["measured"], plan["predicted_seconds"])
+    expect(f"{said['samples']} samples", said["samples"] == 16 and
+           all(x["half"] and x["fit"] for x in said["runs"]))
+    for x in said["runs"]:
+        m, h, fit = x["measured"], x["half"], x["fit"]["seconds"]
+        for samples, f in ((16, m), (8, h)):
+            expect(f"{x}", abs(fit["constant"] + samples * fit["per_sample"] -
+                               f["micro_batch_seconds"]) < 1e-12)
+    near("added up", said["step_seconds"], added_up(said))
+    samples = sum(x["samples"] for x in read(path)["kernels"])
+    profile_layers(path, "--train")
+    expect("twice", 2 * samples == sum(x["samples"]
+                                       for x in read(path)["kernels"]))
+    two = profile_layers(path, "--train", "-k", "2", "--micro-batches", "2")
+    expect(f"{two}", two["samples"] == 8 and two["transfers"] > 0 and
+           two["kernels"] > said["kernels"])
+
+
+def check_large_layers(folder):
+    """Layers of a model that does not fit; those that do not are left out."""
+    path, plan = (os.path.join(folder, x) for x in ("large.json", "p"))
+    whole = programs.call(TDLC, "plan", *DEEP, "--train", "-k", "1")
+    most = max(x["measured"]["bytes"] for x in
+               profile_layers(path, "--train",
+                              model=DEEP)["runs"])
+    expect(f"{most} bytes", most < whole["peak_bytes_per_device"])
+    limit = int(most) + 256
+    done = subprocess.run([TDLC, "plan", *DEEP, "--train", "-k", "1",
+                           "--memory", str(limit), "-o", plan],
+                          capture_output=True, text=True)
+    expect(f"{done.returncode}", done.returncode == 3)
+    profile_layers(path, "--train", "--memory", str(limit), model=DEEP)
+    some = profile_layers(path, "--train", "--memory", str(limit // 2),
+                          model=DEEP)
+    out = [x for x in some["runs"] if x["refused"]]
+    expect(f"{out}", 0 < len(out) < len(some["runs"]) and
+           all(x["measured"] is None for x in out) and
+           some["step_seconds"] is None)
+    os.remove(path)
+    for status, how in ((3, ["--memory", "64"]), (2, ["--algorithm", "auto"]),
+                        (2, ["--micro-batches", "auto"]), (2, ["--steps", "0"]),
+                        (1, ["--topology", "none.json"])):
+        done = subprocess.run([TDLC, "profile", *MLP, "-o", path, *how],
+                              capture_output=True, text=True)
+        expect(f"{how}: {done.returncode} {done.stderr}",
+               done.returncode == status and done.stderr and
+               not os.path.exists(path))
+    write(path, {"format": "tdl-topology"})
+    done = subprocess.run([TDLC, "profile", *MLP, "-o", path],
+                          capture_output=True, text=True)
+    expect(f"{done.returncode} {done.stderr}", done.returncode == 1 and
+           "not a profile" in done.stderr)
+    expect("kept", read(path) == {"format": "tdl-topology"})
+
+
 # ---- damage ------------------------------------------------------------------
 
 def places(j, path=""):
@@ -495,6 +589,8 @@ def prepare(folder):
     check_this(folder)
     check_plan_says(random.Random(7), folder)
     check_profile_is_kept(folder)
+    check_layers(folder)
+    check_large_layers(folder)
 
 
 programs.over_seeds(check, 3, prepare)

@@ -16,6 +16,7 @@ tdlc_SOURCES = \
 	%D%/page.c %D%/page.h \
 	%D%/place.c \
 	%D%/plan.c \
+	%D%/profile.c \
 	%D%/progress.c %D%/progress.h \
 	%D%/report.c \
 	%D%/show.c \
@@ -24,8 +25,10 @@ tdlc_SOURCES = \
 	%D%/verify.c
 tdlc_LDADD = \
 	$(compiler_libs) \
+	runtime/libruntime.a \
 	$(plan_libs) \
 	base/libbase.a \
 	$(PROTOBUF_C_LIBS) \
 	$(JANSSON_LIBS) \
+	$(LIBZIP_LIBS) \
 	$(ZLIB_LIBS)

@@ -23,6 +23,8 @@ typedef enum plan_phase {
 	PHASE_SEARCH,  /* a planner looks for a plan */
 	PHASE_COMPARE, /* the programs of a plan are made and measured */
 	PHASE_PROVE,   /* all plans of a small graph are searched */
+	PHASE_MEASURE, /* a part of the model is run; its first operator takes
+			  the place of the algorithm */
 } plan_phase;
 
 /* An observer of a search that may take long: it is told before each step.

@@ -130,7 +130,8 @@ enum {
 TDL_API void tdl_context_set_style(tdl_context *c, int style);
 
 /* Is called before each step of a search: phase is "search" (a planner, after
- * `done' plans), "compare" (plan done + 1 of `all') or "prove".  It may call
+ * `done' plans), "compare" (plan done + 1 of `all'), "prove", or "measure"
+ * (part done + 1 of `all'; for the algorithm, its first operator).  It may call
  * tdl_cancel(), and functions of other contexts.  NULL ends that. */
 typedef void tdl_progress(void *user, const char *phase,
 			  const char *algorithm, int done, int all);
@@ -298,6 +299,18 @@ TDL_API char *tdl_model_costs(tdl_model *m, const char *topology);
  * Options: devices (2), D, shape, model: `tdlc coverage'. */
 TDL_API char *tdl_model_coverage(tdl_context *c, const char *path,
 				 const tdl_option *options);
+
+/* Measures the layers of a model on this machine, by threads: each alone, and
+ * behind the one before it.  The times of their kernels and transfers are added
+ * to the profile in a file, which is made where there is none, for
+ * tdl_context_add_profile().  Never more than two layers are in memory; those
+ * that need more than `memory' are left out.  Options: devices (1), algorithm
+ * (tofu), which divides them over these; micro-batches, a number,
+ * micro-batch-statistics, batch-dim; topology, memory; steps (12), of each;
+ * kernels, as of tdl_run_open().  TDL_NO_PLAN where no layer is measured:
+ * `tdlc profile'. */
+TDL_API char *tdl_model_profile(tdl_model *m, const char *path,
+				const tdl_option *options);
 
 /* ---- plans ------------------------------------------------------------- */
 

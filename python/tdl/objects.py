@@ -91,6 +91,13 @@ class Model:
         o = Options({"devices": devices, **options})
         return self.context._json(lib.tdl_model_score(self._at, o.at))
 
+    def profile(self, path, **options):
+        """Measures its layers here, and adds their times to the profile in a
+        file: devices=2, micro_batches=4, steps=20, .."""
+        o = Options(options)
+        return self.context._json(lib.tdl_model_profile(
+            self._at, os.fspath(path).encode(), o.at))
+
     def frontier(self, devices, **options):
         """The plans that none is better than in both time and memory."""
         o = Options({"devices": devices, **options})

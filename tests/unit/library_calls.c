@@ -511,7 +511,7 @@ const library_call library_calls[] = {
 	{ "tdl_placement_chart", placement_chart },
 	{ "tdl_placement_compare", placement_compare },
 	{ "tdl_placement_score", placement_score },
-	{ "tdl_run_open", run_open },
+	{ "tdl_model_profile", library_profile }, { "tdl_run_open", run_open },
 	{ "tdl_run_step", run_step },
 	{ "tdl_run_get_state", run_get_state },
 	{ "tdl_run_set_state", run_set_state },

@@ -177,3 +177,15 @@ bool placement_score(library_world *w)
 	return begins(tdl_placement_score(w->c, file(w, path, "tiny.tdl"), o),
 		      "{");
 }
+
+bool library_profile(library_world *w)
+{
+	static const tdl_option how[] = { { "kernels", "interpreter" },
+					  { "steps", "1" }, { NULL, NULL } };
+	char at[100];
+	snprintf(at, sizeof(at), "%s/a.profile", w->folder);
+	char *text = tdl_model_profile(w->model, at, how);
+	bool good = text && *text == '{';
+	tdl_text_free(text);
+	return good;
+}

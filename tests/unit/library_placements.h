@@ -37,4 +37,7 @@ bool placement_chart(library_world *w);
 bool placement_compare(library_world *w);
 bool placement_score(library_world *w);
 
+/* A model is measured layer by layer; the file adds up. */
+bool library_profile(library_world *w);
+
 #endif
