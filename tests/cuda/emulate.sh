@@ -4,7 +4,8 @@
 #	emulate.sh [-D..] [-I..] -o LIBRARY TEXT
 #
 # emulate.c says what it exports: emu_run() runs a kernel.  $CXX, $CC and
-# $EMULATE_CXXFLAGS are used where they are set.
+# $EMULATE_CXXFLAGS are used where they are set, and $EMULATE_ENGINE, what
+# emulate.c was compiled to.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -67,8 +68,10 @@ ${CXX:-c++} -std=gnu++17 $common -fno-exceptions -fno-rtti -w \
 	'-D__constant__=' \
 	'-D__shared__=static __attribute__((__section__("emu_shared")))' \
 	-x c++ -c "$tmp/text.ii" -o "$tmp/text.o"
+engine=${EMULATE_ENGINE:-$tmp/engine.o}
 # shellcheck disable=SC2086
-${CC:-cc} -std=gnu11 $common -c "$here/emulate.c" -o "$tmp/engine.o"
+[ -n "${EMULATE_ENGINE-}" ] ||
+	${CC:-cc} -std=gnu11 $common -c "$here/emulate.c" -o "$engine"
 # shellcheck disable=SC2086
-${CXX:-c++} -shared -o "$out" "$tmp/text.o" "$tmp/engine.o" $link -lm \
+${CXX:-c++} -shared -o "$out" "$tmp/text.o" "$engine" $link -lm \
 	-Wl,-z,start-stop-visibility=hidden

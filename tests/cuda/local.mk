@@ -32,7 +32,7 @@ EXTRA_DIST += $(fake_tests) %D%/drawn.py %D%/README.md %D%/abi.txt %D%/lib.sh
 
 if CUDA
 check_DATA = $(fakes)
-CLEANFILES += $(fakes)
+CLEANFILES += $(fakes) %D%/fake/engine.o
 TESTS += %D%/abi.sh
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_fakes
@@ -89,9 +89,15 @@ nccl_sources = $(srcdir)/%D%/fake/nccl.c $(srcdir)/%D%/fake/nccl_comm.c \
 	$(AM_V_GEN)$(fake_link) -DNCCL_2_18 $(nccl_sources) \
 		-L%D%/fake -l:libcuda.so.1 -lm -lrt
 %D%/fake/libnvrtc.so.12 %D%/fake/libnvrtc.so.13: %D%/fake/nvrtc.c \
-		%D%/emulate.sh
+		%D%/emulate.sh %D%/fake/engine.o
 	$(AM_V_GEN)$(fake_link) -DEMULATE='"$(abs_srcdir)/%D%/emulate.sh"' \
+		-DENGINE='"$(abs_builddir)/%D%/fake/engine.o"' \
 		$(srcdir)/%D%/fake/nvrtc.c
+# What all texts are linked with, compiled as emulate.sh does.
+%D%/fake/engine.o: %D%/emulate.c %D%/emulate.h
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O1 -fPIC \
+		-march=native -ffp-contract=off -fvisibility=hidden \
+		-U_FORTIFY_SOURCE -c $(srcdir)/%D%/emulate.c -o $@
 
 %C%_pipelines_SOURCES = %D%/pipelines.c \
 	tests/unit/draw.h \
