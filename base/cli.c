@@ -138,12 +138,19 @@ static void print_help(const cli_program *p, const cli_option *options)
 	print_option(&help);
 }
 
-/* The choices of an option by its name, a line each. */
+/* Whether it is the name or the letter of the option. */
+static bool is_called(const cli_option *o, const char *name)
+{
+	return (o->letter && name[0] == o->letter && !name[1]) ||
+	       (o->name && !strcmp(o->name, name));
+}
+
+/* The choices of an option by its name or letter, a line each. */
 static cli_status print_choices(const cli_program *p, const cli_option *options,
 				const char *name)
 {
 	const cli_option *o = options;
-	while (o->kind != CLI_END && !(o->name && !strcmp(o->name, name)))
+	while (o->kind != CLI_END && !is_called(o, name))
 		o++;
 	if (o->kind == CLI_END)
 		return cli_usage(p, "there is no option '%s'", name);
@@ -379,8 +386,7 @@ cli_status cli_set(arena *a, const cli_program *p, const cli_option *options,
 		   const char *name, const char *value)
 {
 	for (const cli_option *o = options; o->kind != CLI_END; o++) {
-		bool is_letter = o->letter && name[0] == o->letter && !name[1];
-		if (!is_letter && !(o->name && !strcmp(o->name, name)))
+		if (!is_called(o, name))
 			continue;
 		if (o->kind != CLI_COUNT && (o->kind == CLI_FLAG) != !value)
 			return cli_usage(p, "option '%s' takes %s value", name,

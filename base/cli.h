@@ -66,9 +66,10 @@ typedef struct cli_option {
 
 /* Parses argv[1..argc) by the table, which ends in { CLI_END }; operands are
  * moved to the end of argv and argv[argc] stays NULL.  --help is always
- * accepted, and --help=NAME, which prints the choices of that option, a line
- * each.  Returns the index of the first operand; or -1 if main() has to end
- * with *status: after --help, or after an error, which has been printed. */
+ * accepted, and --help=NAME, which prints the choices of the option of that
+ * name or letter, a line each.  Returns the index of the first operand; or -1
+ * if main() has to end with *status: after --help, or after an error, which
+ * has been printed. */
 int cli_parse(arena *a, const cli_program *p, const cli_option *options,
 	      int argc, char **argv, cli_status *status);
 

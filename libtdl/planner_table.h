@@ -29,7 +29,7 @@ typedef struct planner_request {
 	PLAN_OPTION_DEVICES(&(r)->devices),                                  \
 	{ CLI_REPEAT, 0, "algorithm", "A",                                   \
 	  "compare A only; may be repeated", &(r)->algorithms,               \
-	  .choices = words_of_planners((a), true) },                         \
+	  .choices = words_of_compared((a)) },                               \
 	{ CLI_INT, 0, "micro-batches", "M",                                  \
 	  "divide the batch into M parts; with several devices, pipelines "  \
 	  "of stages are compared, too: the best that is found, and those "  \

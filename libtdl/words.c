@@ -2,6 +2,8 @@
 
 #include "libtdl/words.h"
 
+#include <string.h>
+
 #include "base/vec.h"
 #include "compiler/cost/schedule.h"
 #include "compiler/cost/topology.h"
@@ -20,6 +22,14 @@ static const char *const *ended(arena *a, words *w)
 {
 	vec_push(a, w, NULL);
 	return w->at;
+}
+
+static bool has_word(const words *w, const char *word)
+{
+	for (int i = 0; i < w->n; i++)
+		if (!strcmp(w->at[i], word))
+			return true;
+	return false;
 }
 
 const char *const *words_of_planners(arena *a, bool pipelines)
@@ -41,6 +51,17 @@ const char *const *words_of_placers(arena *a, bool all)
 		vec_push(a, &w, p->name);
 	for (int i = 0; all && place_more_name(i); i++)
 		vec_push(a, &w, place_more_name(i));
+	return ended(a, &w);
+}
+
+const char *const *words_of_compared(arena *a)
+{
+	words w = { 0 };
+	for (const char *const *p = words_of_planners(a, true); *p; p++)
+		vec_push(a, &w, *p);
+	for (const char *const *p = words_of_placers(a, false); *p; p++)
+		if (!has_word(&w, *p))
+			vec_push(a, &w, *p);
 	return ended(a, &w);
 }
 

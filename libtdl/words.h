@@ -16,6 +16,10 @@ const char *const *words_of_planners(arena *a, bool pipelines);
 /* The algorithms that place operators; all, or those that are compared. */
 const char *const *words_of_placers(arena *a, bool all);
 
+/* Both, of which a model is compared by the planners, a cost graph by the
+ * algorithms that place operators. */
+const char *const *words_of_compared(arena *a);
+
 /* The machines that are known by name. */
 const char *const *words_of_machines(arena *a);
 

@@ -68,6 +68,9 @@ named "$TDLC" place -- algorithm heft best
 named "$TDLC" compile -- emit header
 named "$TDLC" plan -- devices
 [ ! -s "$tmp/out" ] || fail '--help=devices names values'
+# An option by its letter; a cost graph has other algorithms than a model.
+named "$TDLC" plan -- k
+named "$TDLC" compare -- algorithm joint mcap heft
 named "$TDLRUN" -- comm mpi
 
 # Each is a value that the option takes.
