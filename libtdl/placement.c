@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "compiler/placement/model_costs.h"
 #include "compiler/placement/placement_file.h"
+#include "libtdl/plan_report.h"
 
 const char *const place_networks[] = { "ports", "free", NULL };
 
@@ -164,9 +165,11 @@ cli_status place_check_memory(job *d, const place_input *in,
 		return CLI_OK;
 	for (int i = 0; i < in->m->ndevices; i++)
 		if (r->peak[i] > in->m->limit[i])
-			cli_failed(&d->program, "device %d needs %" PRId64
-				   " bytes, and has %" PRId64, i, r->peak[i],
-				   in->m->limit[i]);
+			cli_failed(&d->program, "device %d needs %s, and has "
+				   "%s", i,
+				   plan_bytes_text(d->arena, r->peak[i]),
+				   plan_bytes_text(d->arena,
+						   in->m->limit[i]));
 	return CLI_NO_PLAN;
 }
 

@@ -118,8 +118,9 @@ static void say_remedies(const capture *c)
 	const job *d = c->run->d;
 	const remedies all = capture_remedies(d->arena, c->t, &c->r);
 	for (int i = 0; i < all.n; i++)
-		cli_failed(&d->program, "%s, %.0f bytes would do",
-			   change_of(d, &all.at[i]), ceil(all.at[i].nbytes));
+		cli_failed(&d->program, "%s, %s %.0f would do",
+			   change_of(d, &all.at[i]), job_option(d, "memory"),
+			   ceil(all.at[i].nbytes));
 }
 
 /* No plan at all is made with these options, whatever the memory. */
@@ -146,10 +147,12 @@ static cli_status say_no_room(const capture *c)
 		say_no_plan(c);
 		return CLI_NO_PLAN;
 	}
-	cli_failed(program, "no plan %s into %.0f bytes: at best, stage %d "
-		   "of %d needs %.0f bytes",
+	arena *a = c->run->d->arena;
+	cli_failed(program, "no plan %s into %s: at best, stage %d of %d "
+		   "needs %s",
 		   c->found.best.proven ? "fits" : "was found that fits",
-		   c->r.cap, worst, p.nstages, ceil(p.peak));
+		   place_bytes_text(a, c->r.cap), worst, p.nstages,
+		   place_bytes_text(a, p.peak));
 	if (!p.proven)
 		cli_failed(program, "the skips allow more plans than were "
 			   "looked at");

@@ -43,21 +43,21 @@ static void say_remedies(const chunks *c)
 
 static cli_status say_no_room(const chunks *c)
 {
+	arena *a = c->in->run->d->arena;
 	const cli_program *program = &c->in->run->d->program;
 	const chunk_split *best = &c->found.best;
 	const chunk_problem *p = &c->found.p;
 	cli_failed(program,
 		   "no %d chunks on %d device%s %s: at best, device "
-		   "%d needs %.0f bytes",
+		   "%d needs %s",
 		   chunk_stages(p), p->ndevices, plural(p->ndevices, "", "s"),
 		   best->proven ? "fit" : "were found that fit",
 		   chunk_exceeding_device(p, best->s.first),
-		   ceil(best->s.peak));
+		   place_bytes_text(a, best->s.peak));
 	if (!best->proven)
 		cli_failed(program,
-			   "that is not proven: that all need more "
-			   "than %.0f bytes is",
-			   floor(best->bound));
+			   "that is not proven: that all need more than %s is",
+			   place_bytes_text(a, floor(best->bound)));
 	say_remedies(c);
 	return CLI_NO_PLAN;
 }

@@ -73,12 +73,14 @@ static bool read_load(load *l, cli_status *status)
 static cli_status say_no_room(const load *l)
 {
 	load_need need = load_needs(l->in.file, &l->r.o);
+	arena *a = l->run->d->arena;
 	cli_failed(&l->run->d->program,
-		   "load found no split within %" PRId64 " bytes of each of %d "
-		   "accelerators: the operators keep %" PRId64 " bytes in all, "
-		   "those of the largest colour %" PRId64,
-		   l->r.o.memory_nbytes, l->r.o.accelerators, need.all,
-		   need.most);
+		   "load found no split within %s of each of %d accelerators: "
+		   "the operators keep %s in all, those of the largest colour "
+		   "%s",
+		   plan_bytes_text(a, l->r.o.memory_nbytes),
+		   l->r.o.accelerators, plan_bytes_text(a, need.all),
+		   plan_bytes_text(a, need.most));
 	return CLI_NO_PLAN;
 }
 

@@ -176,20 +176,22 @@ static void plain_text(FILE *to, arena *a, const void *of)
 /* Says what is in the way of a placement within the memory. */
 static cli_status say_no_room(const place_run *run, const plain *p)
 {
+	arena *a = run->d->arena;
 	const machine *m = p->in.m;
 	place_need need = placed_needs(m);
 	for (int i = 0; p->r.place && i < m->ndevices; i++)
 		if (p->r.peak[i] > m->limit[i]) {
-			cli_failed(&run->d->program, "%s: device %d needs %"
-				   PRId64 " bytes", run->algorithm, i,
-				   p->r.peak[i]);
+			cli_failed(&run->d->program, "%s: device %d needs %s",
+				   run->algorithm, i,
+				   plan_bytes_text(a, p->r.peak[i]));
 			break;
 		}
-	cli_failed(&run->d->program, "%s found no placement within %s%" PRId64
-		   " bytes of each of %d device%s: the operators keep %" PRId64
-		   " bytes in all, the largest %" PRId64, run->algorithm,
-		   m->alike ? "" : "at most ", m->most_limit, m->ndevices,
-		   m->ndevices == 1 ? "" : "s", need.all, need.most);
+	cli_failed(&run->d->program, "%s found no placement within %s%s of "
+		   "each of %d device%s: the operators keep %s in all, the "
+		   "largest %s", run->algorithm, m->alike ? "" : "at most ",
+		   plan_bytes_text(a, m->most_limit), m->ndevices,
+		   m->ndevices == 1 ? "" : "s", plan_bytes_text(a, need.all),
+		   plan_bytes_text(a, need.most));
 	return CLI_NO_PLAN;
 }
 

@@ -172,8 +172,9 @@ cli_status place_pipedream(const place_run *r, place_found *to)
 	p->seconds = clock_seconds() - begun;
 	if (p->best.peak > p->limit) {
 		cli_failed(&r->d->program,
-			   "pipedream's plan needs %.0f bytes of a device; its "
-			   "planner ignores memory", ceil(p->best.peak));
+			   "pipedream's plan needs %s of a device; its "
+			   "planner ignores memory",
+			   place_bytes_text(r->d->arena, p->best.peak));
 		return CLI_NO_PLAN;
 	}
 	*to = (place_found){ .of = p, .json = pipedream_json,

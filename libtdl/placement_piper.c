@@ -61,12 +61,14 @@ static bool read_piper(piper *p, const json_t *table, cli_status *status)
 
 static cli_status say_no_room(const piper *p)
 {
-	cli_failed(&p->run->d->program, "no plan fits into %.0f bytes of each "
-		   "of %d device%s", p->r.memory, p->r.devices,
+	const job *d = p->run->d;
+	cli_failed(&d->program, "no plan fits into %s of each of %d device%s",
+		   place_bytes_text(d->arena, p->r.memory), p->r.devices,
 		   p->r.devices == 1 ? "" : "s");
 	double enough = piper_enough_memory(p->t, &p->r);
 	if (enough > 0)
-		cli_failed(&p->run->d->program, "%.0f bytes would do", enough);
+		cli_failed(&d->program, "%s %.0f would do",
+			   job_option(d, "memory"), enough);
 	return CLI_NO_PLAN;
 }
 

@@ -120,9 +120,10 @@ static cli_status say_no_room(const stages *s)
 	int at = split_exceeding_stage(s->in.run->d->arena, &s->found.p,
 				       &least);
 	cli_failed(program, "no %d stage%s: at best, stage %d (layers %d to "
-		   "%d) needs %.0f bytes", nstages,
+		   "%d) needs %s", nstages,
 		   nstages == 1 ? " fits" : "s fit", at, least.first[at],
-		   least.first[at + 1] - 1, ceil(least.peak));
+		   least.first[at + 1] - 1,
+		   place_bytes_text(s->in.run->d->arena, least.peak));
 	say_remedies(s);
 	return CLI_NO_PLAN;
 }
