@@ -3,6 +3,7 @@ EXTRA_DIST += \
 	%D%/TdlConfig.cmake.in \
 	%D%/TdlConfigVersion.cmake.in \
 	%D%/tdl.bash \
+	%D%/tdl.zsh \
 	%D%/vim/ftdetect.vim \
 	%D%/vim/syntax.vim
 
@@ -38,14 +39,18 @@ dist_vscodesyntax_DATA = %D%/vscode/syntaxes/tdl.tmLanguage.json
 
 # These are installed under names other than ours.
 bashcompletiondir = $(datadir)/bash-completion/completions
+zshcompletiondir = $(datadir)/zsh/site-functions
 vimdir = $(datadir)/vim/vimfiles
 install-data-local:
 	$(MKDIR_P) '$(DESTDIR)$(bashcompletiondir)' \
+		'$(DESTDIR)$(zshcompletiondir)' \
 		'$(DESTDIR)$(vimdir)/ftdetect' '$(DESTDIR)$(vimdir)/syntax'
 	$(INSTALL_DATA) $(srcdir)/%D%/tdl.bash \
 		'$(DESTDIR)$(bashcompletiondir)/tdlc'
 	$(INSTALL_DATA) $(srcdir)/%D%/tdl.bash \
 		'$(DESTDIR)$(bashcompletiondir)/tdlrun'
+	$(INSTALL_DATA) $(srcdir)/%D%/tdl.zsh \
+		'$(DESTDIR)$(zshcompletiondir)/_tdlc'
 	$(INSTALL_DATA) $(srcdir)/%D%/vim/ftdetect.vim \
 		'$(DESTDIR)$(vimdir)/ftdetect/tdl.vim'
 	$(INSTALL_DATA) $(srcdir)/%D%/vim/syntax.vim \
@@ -53,6 +58,7 @@ install-data-local:
 uninstall-local:
 	rm -f '$(DESTDIR)$(bashcompletiondir)/tdlc' \
 		'$(DESTDIR)$(bashcompletiondir)/tdlrun' \
+		'$(DESTDIR)$(zshcompletiondir)/_tdlc' \
 		'$(DESTDIR)$(vimdir)/ftdetect/tdl.vim' \
 		'$(DESTDIR)$(vimdir)/syntax/tdl.vim'
 	test -z '$(libtdl_links)' || \

@@ -119,6 +119,33 @@ completes 'tdlc place --algorithm ' heft
 completes 'tdlc explain --format ' shardy
 completes 'tdlrun p --comm m' mpi
 
+# The same of zsh, whose own functions print here what they would offer.
+completes_zsh() {
+	got=$(zsh -f -c '
+		compadd() { print -r -- ${(P)2} }
+		compset() { : }
+		_files() { : }
+		words=(${=1})
+		[[ $1 == *" " ]] && words+=("")
+		CURRENT=$#words
+		. "$0"' "$inst/share/zsh/site-functions/_tdlc" "$1")
+	[[ " $got " == *" $2 "* ]] || fail "zsh, '$1': '$got', not $2"
+}
+grep -qx '#compdef tdlc tdlrun' "$inst/share/zsh/site-functions/_tdlc" ||
+	fail 'zsh does not know what it completes'
+if command -v zsh >/dev/null; then
+	completes_zsh 'tdlc pl' plan
+	completes_zsh 'tdlc help sh' show
+	completes_zsh 'tdlc --ver' --version
+	completes_zsh 'tdlc plan --algo' --algorithm
+	completes_zsh 'tdlc explain matm' matmul
+	completes_zsh 'tdlrun --ver' --verify
+	completes_zsh 'tdlc plan --algorithm jo' joint
+	completes_zsh 'tdlc plan m.tdl --schedule=g' gpipe
+	completes_zsh 'tdlc compare --algorithm ' heft
+	completes_zsh 'tdlrun p --comm m' mpi
+fi
+
 # ---- editors ----------------------------------------------------------------
 
 if command -v vim >/dev/null && vim --version | grep -q '+syntax'; then
