@@ -21,25 +21,6 @@ static bool is_loaded(const plan_tensor *t)
 	       t->buffer >= 0;
 }
 
-/* Constants that are a formula, on a device: each worker's own elements. */
-static bool make_constant(executor *m, const plan_tensor *t, int first, int end,
-			  failure *f)
-{
-	int64_t size = (int64_t)dtype_size(t->type);
-	bool good = true;
-	for (int w = first; good && w < end; w++) {
-		region part = part_region(m, w, t->buffer);
-		part_touch(m, w, t->buffer, &part);
-		void *staged = part_stage(part.count * size, f);
-		if (staged)
-			plan_constant_box(t, &part.at, staged);
-		good = staged &&
-		       part_put(m, w, t->buffer, staged, part.count * size, f);
-		free(staged);
-	}
-	return good;
-}
-
 /* The elements of a worker's part, made by several threads: rows of it. */
 typedef struct making {
 	const plan_tensor *t;
@@ -60,19 +41,44 @@ static void make_rows(void *arg, int i)
 			  x->to + (rows.lo[0] - first) * each * size);
 }
 
+static void make_elements(const plan_tensor *t, const region *part, void *to,
+			  int nthreads)
+{
+	enum { LEAST_ELEMENTS = 1 << 14 }; /* worth a thread */
+	making x = { t, part->at, to, nthreads };
+	const job_set rows = { .n = nthreads, .run = make_rows, .arg = &x };
+	if (t->ndim > 0 && part->count >= LEAST_ELEMENTS)
+		jobs_run(&rows, nthreads);
+	else
+		plan_constant_box(t, &part->at, to);
+}
+
 /* Makes a worker's own elements of a constant where they lie. */
 static void make_part(executor *m, int worker, const plan_tensor *t,
 		      int nthreads)
 {
-	enum { LEAST_ELEMENTS = 1 << 14 }; /* worth a thread */
 	region part = part_region(m, worker, t->buffer);
-	making x = { t, part.at, part_place(m, worker, t->buffer), nthreads };
-	const job_set rows = { .n = nthreads, .run = make_rows, .arg = &x };
 	part_touch(m, worker, t->buffer, &part);
-	if (t->ndim > 0 && part.count >= LEAST_ELEMENTS)
-		jobs_run(&rows, nthreads);
-	else
-		plan_constant_box(t, &part.at, x.to);
+	make_elements(t, &part, part_place(m, worker, t->buffer), nthreads);
+}
+
+/* The same on a device: made here, and put there. */
+static bool make_constant(executor *m, const plan_tensor *t, int first, int end,
+			  failure *f)
+{
+	int64_t size = (int64_t)dtype_size(t->type);
+	bool good = true;
+	for (int w = first; good && w < end; w++) {
+		region part = part_region(m, w, t->buffer);
+		part_touch(m, w, t->buffer, &part);
+		void *staged = part_stage(part.count * size, f);
+		if (staged)
+			make_elements(t, &part, staged, processors(NULL));
+		good = staged &&
+		       part_put(m, w, t->buffer, staged, part.count * size, f);
+		free(staged);
+	}
+	return good;
 }
 
 /* On the host each worker makes its own, all at a time: the thread that uses
