@@ -64,7 +64,7 @@ static results results_of(run *r)
 	VEC(int) tensors = { 0 };
 	for (int i = 0; i < p->noutputs; i++)
 		vec_push(a, &tensors, p->outputs[i]);
-	for (int t = 0; t < p->ntensors; t++)
+	for (int t = 0; r->s->o->verify && t < p->ntensors; t++)
 		if (p->tensors[t].role == PLAN_STATE && p->tensors[t].next >= 0)
 			vec_push(a, &tensors, t);
 	return (results){ tensors.n, tensors.at,
@@ -99,6 +99,19 @@ static bool get_states(run *r, executor *m, const results *to)
 	return good;
 }
 
+/* The outputs that are taken from a step: its loss; of the last one all, where
+ * somebody asks for them. */
+static array *outputs_taken(const run *r, const results *to, bool last)
+{
+	const options *o = r->s->o;
+	int n = r->p->noutputs, loss = session_loss(r->p);
+	array *taken = ARENA_COPY(r->s->a, to->arrays, n);
+	for (int i = 0; i < n; i++)
+		if (i != loss && !(last && (o->outputs || o->verify)))
+			taken[i].data = NULL;
+	return taken;
+}
+
 /* Steps of a plan that keeps nothing are all the same: one worker makes but
  * one. */
 static bool step(run *r, executor *m, const results *to, bool noted)
@@ -106,10 +119,13 @@ static bool step(run *r, executor *m, const results *to, bool noted)
 	session *s = r->s;
 	bool all = noted || session_changes_states(r->p);
 	int64_t n = all ? steps_of(s) : 1;
+	const array *usual = outputs_taken(r, to, false);
+	const array *last = outputs_taken(r, to, true);
 	for (int64_t i = 0; i < n; i++) {
 		session_progress(s, "%sstep %" PRId64 " of %" PRId64,
 				 noted ? "" : "one worker: ", i + 1, n);
-		if (!executor_step(m, r->feed->inputs, to->arrays, &s->f))
+		if (!executor_step(m, r->feed->inputs, i + 1 < n ? usual : last,
+				   &s->f))
 			return false;
 		if (noted)
 			note_loss(r, to->arrays);
