@@ -109,6 +109,10 @@ int executor_agree(const executor *m, int x);
  * process. */
 double executor_seconds(const executor *m);
 
+/* The mean of the steps from the third on: the first two touch memory, load
+ * code and capture a graph; of all where there are no more. */
+double executor_step_seconds(const executor *m);
+
 /* Bytes that workers received from others, in all steps so far. */
 int64_t executor_received(const executor *m);
 

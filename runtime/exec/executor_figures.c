@@ -62,6 +62,11 @@ double executor_seconds(const executor *m)
 	return m->seconds;
 }
 
+double executor_step_seconds(const executor *m)
+{
+	return m->per_step;
+}
+
 static int64_t received(const executor *m, int stage, int instr)
 {
 	return executor_is_host(m)

@@ -34,7 +34,9 @@ struct executor {
 	int64_t *used; /* by worker: its arena up to the last byte touched */
 	struct kept_here **kept; /* by worker: packed factors; NULL */
 	const array *inputs, *outputs;
-	double seconds;
+	double seconds, settled; /* of all steps; of those after the first */
+	double per_step;
+	int64_t nsteps;
 	instr_seconds **measured; /* by worker; NULL: nothing is measured */
 	exec_span **spans; /* by worker; NULL: nobody asks */
 	const bool *disturbed; /* nodes; see machine_disturb() */

@@ -130,7 +130,7 @@ figures session_figures(const session *s, const plan_pipeline *p,
 	figures r = {
 		.devices = pipeline_first(p, p->nstages),
 		.steps = steps,
-		.seconds_per_step = executor_seconds(m) / (double)n,
+		.seconds_per_step = executor_step_seconds(m),
 		.received = executor_received(m) / n,
 		.arena_used = ARENA_ARRAY(s->a, int64_t, p->nstages),
 	};
