@@ -1,17 +1,25 @@
 """The time of a step of training on a GPU, next to PyTorch.
 
-	gpu.py [--precision f32|bf16] [--repeat R] [--steps N] [--json] [NAME...]
+	gpu.py [--precision f32|tf32|bf16] [--repeat R] [--steps N] [--eager]
+	       [--lock FILE] [--json] [NAME...]
 
 A row for each network has the time of our step; its ratios to the steps of
-PyTorch's eager mode and of torch.compile in the same precision (bf16: autocast
-there, --precision bf16 here; f32 without TF32 on both sides); its ratio to the
-roofline that `tdlc plan --topology` predicts; and the ratio of our arena to
-PyTorch's peak memory.  With several GPUs, NCCL's rate is measured as well.
+torch.compile and of PyTorch's eager mode in the same precision (bf16: autocast
+there, --precision bf16 here; f32 without TF32 on both sides, tf32 with it); its
+ratio to the roofline that `tdlc plan --topology` predicts; and the ratio of our
+arena to PyTorch's peak memory.  The three take turns, R times; a time is the
+median.  --eager: torch.compile, which takes a minute for each network, is left
+out.  --lock: GPUs are measured by one process at a time, that which has locked
+FILE, so that several prepare their networks at once.  With several GPUs, NCCL's
+rate is measured as well.
 
 It needs a GPU, a tdlrun that was built with CUDA, and PyTorch with CUDA; it
 ends with status 77 where one of these is missing.
 """
 import argparse
+import contextlib
+import fcntl
+import functools
 import json
 import os
 import shutil
@@ -19,8 +27,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-
-import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "examples", "models")
@@ -32,11 +38,9 @@ TDLRUN = os.environ.get("TDLRUN", "./tdlrun")
 # The model and its arguments, the network in PyTorch and its arguments.
 CASES = {
     "resnet50": ("resnet", {"batch": 32}, "images.resnet", {"depth": 50}),
-    "wresnet50-4": ("wresnet", {"depth": 50, "widen": 4, "batch": 8},
-                    "images.wresnet", {"depth": 50}),
-    "gpt2-medium": ("gpt2", {"batch": 4, "layers": 24, "width": 1024,
-                             "heads": 16, "dropout": 0},
-                    "text.gpt", {"layers": 24}),
+    "gpt2": ("gpt2", {"batch": 4, "dropout": 0}, "text.gpt", {"layers": 12}),
+    "bert": ("bert", {"batch": 8, "layers": 12, "width": 768, "heads": 12,
+                      "dropout": 0}, "text.bert", {"layers": 12}),
     "llama-1b": ("llama", {"batch": 1, "tokens": 2048, "layers": 16,
                            "width": 2048, "heads": 32, "kv_heads": 8,
                            "wide": 8192}, "text.llama", {"layers": 16}),
@@ -62,43 +66,43 @@ def make_plans(folder, case, precision):
     step, alone = (os.path.join(folder, p) for p in ("step", "alone"))
     call(TDLC, "plan", *model, "-o", alone)
     said = call(TDLC, "plan", *model, "--train", "--optimizer", "adamw",
-                "--precision", precision, "--topology", "8xh100-nvlink",
-                "--json", "-o", step)
+                "--precision", "bf16" if precision == "bf16" else "f32",
+                "--topology", "8xh100-nvlink", "--json", "-o", step)
     return step, alone, json.loads(said)
 
 
+def our_step(plan, precision, steps):
+    """Seconds of a step, bytes of the arena; the step's numbers are those that
+    tdlrun makes up."""
+    tf32 = ["--tf32"] if precision == "tf32" else []
+    said = json.loads(call(TDLRUN, plan, "--backend", "cuda", *tf32, "--steps",
+                           str(steps + 2), "--json"))
+    return said["seconds_per_step"], said["arena_bytes"]
+
+
+# ---- PyTorch ----------------------------------------------------------------
+
 def draw(plan):
     """States and inputs of a model, by name."""
-    rng = np.random.default_rng(0)
+    import torch
     with open(plan, encoding="utf-8") as f:
         tensors = json.load(f)["tensors"]
     states, inputs = {}, {}
     for t in tensors:
         shape, name = t["shape"], t["name"]
         if t["role"] == "state":
-            fan = np.prod(shape[1:] if len(shape) == 4 else shape[:1] or [1])
-            x = rng.standard_normal(shape, np.float32) * np.float32(fan ** -0.5)
+            x = 0.02 * torch.randn(shape)
             if name.endswith(("var", "scale")):
-                x = 1 + np.float32(0.1) * abs(x)
+                x = 1 + x.abs()
             states[name] = x
+        elif t["role"] == "input" and name == "length":
+            inputs[name] = torch.full(shape, 1 << 20)
         elif t["role"] == "input" and t["type"] == "i64":
-            inputs[name] = rng.integers(0, 10, shape)
+            inputs[name] = torch.randint(0, 2, shape)
         elif t["role"] == "input":
-            inputs[name] = rng.standard_normal(shape, np.float32)
+            inputs[name] = torch.randn(shape)
     return states, inputs
 
-
-def our_step(plan, values, steps, repeat):
-    """Seconds of a step, bytes of the arena."""
-    times = []
-    for _ in range(repeat):
-        said = json.loads(call(TDLRUN, plan, "--backend", "cuda", "--inputs",
-                               values, "--steps", str(steps), "--json"))
-        times.append(said["seconds_per_step"])
-    return statistics.median(times), said["arena_bytes"]
-
-
-# ---- PyTorch ----------------------------------------------------------------
 
 def network(case):
     import images
@@ -106,10 +110,12 @@ def network(case):
     import text
 
     def attention(p, x, to, mask=None, causal=False):
-        """PyTorch's fused attention; every mask of the cases is causal."""
+        """PyTorch's fused attention; masks of all pairs are causal here."""
+        causal = causal or (mask is not None and mask.dim() == 2)
         y = layers.F.scaled_dot_product_attention(
             layers.to_heads(p.of("q"), x), layers.to_heads(p.of("k"), to),
-            layers.to_heads(p.of("v"), to), is_causal=mask is not None)
+            layers.to_heads(p.of("v"), to), None if causal else mask,
+            is_causal=causal)
         return layers.from_heads(p.of("out"), y)
 
     text.attention = attention
@@ -117,70 +123,92 @@ def network(case):
     return {"images": images, "text": text}[module].__dict__[name], layers
 
 
-def torch_step(case, states, inputs, precision, compiled, steps, repeat):
-    """Seconds of a step, bytes at the peak."""
-    import torch
-    loss_of, layers = network(case)
-    torch.set_default_device("cuda")
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cudnn.benchmark = True
-    p = {n: torch.tensor(v) for n, v in states.items()}
-    trained = [v.requires_grad_() for n, v in p.items()
-               if not n.endswith(("mean", "var"))]
-    fed = {n: torch.tensor(v) for n, v in inputs.items()}
-    optimizer = torch.optim.AdamW(trained, lr=1e-4, fused=True)
+class Torch:
+    """The network, ready to make steps."""
 
-    def loss():
-        with torch.autocast("cuda", torch.bfloat16,
-                            enabled=precision == "bf16"):
-            return loss_of(layers.Params(p), **fed, **case[3])
+    def __init__(self, case, plan, precision, compiled):
+        import torch
+        before = torch.cuda.memory_allocated()
+        loss_of, layers = network(case)
+        torch.set_default_device("cuda")
+        torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+        torch.backends.cudnn.allow_tf32 = precision == "tf32"
+        torch.backends.cudnn.benchmark = True
+        p, fed = draw(plan)
+        trained = [v.requires_grad_() for n, v in p.items()
+                   if not n.endswith(("mean", "var"))]
+        self.optimizer = torch.optim.AdamW(trained, lr=1e-4, fused=True)
 
-    run = torch.compile(loss) if compiled else loss
+        def loss():
+            with torch.autocast("cuda", torch.bfloat16,
+                                enabled=precision == "bf16"):
+                return loss_of(layers.Params(p), **fed, **case[3])
 
-    def step():
-        optimizer.zero_grad(set_to_none=True)
-        run().backward()
-        optimizer.step()
+        self.loss = torch.compile(loss) if compiled else loss
+        for _ in range(3):
+            self.step()
+        torch.cuda.synchronize()
+        self.held = torch.cuda.memory_allocated() - before
 
-    for _ in range(3):
-        step()
-    torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    times = []
-    for _ in range(repeat):
+    def step(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        self.loss().backward()
+        self.optimizer.step()
+
+    def seconds(self, steps):
+        """Of a step; and the most bytes that it and its network take."""
+        import torch
+        others = torch.cuda.memory_allocated() - self.held
+        torch.cuda.reset_peak_memory_stats()
+        for _ in range(3):
+            self.step()
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
         for _ in range(steps):
-            step()
+            self.step()
         end.record()
         torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end) / 1e3 / steps)
-    peak = torch.cuda.max_memory_allocated()
-    del p, trained, fed, optimizer
-    torch.cuda.empty_cache()
-    return statistics.median(times), peak
+        return (begin.elapsed_time(end) / 1e3 / steps,
+                torch.cuda.max_memory_allocated() - others)
+
+
+# ---- a row ------------------------------------------------------------------
+
+@contextlib.contextmanager
+def alone(lock):
+    """Nobody else who knows the lock measures."""
+    if not lock:
+        yield
+        return
+    with open(lock, "w", encoding="utf-8") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
 
 
 def bench(name, args):
     case = CASES[name]
     with tempfile.TemporaryDirectory() as folder:
-        step, alone, predicted = make_plans(folder, case, args.precision)
-        states, inputs = draw(alone)
-        values = os.path.join(folder, "values.npz")
-        np.savez(values, **states, **inputs)
-        seconds, arena = our_step(step, values, args.steps, args.repeat)
-    eager, peak = torch_step(case, states, inputs, args.precision, False,
-                             args.steps, args.repeat)
-    compiled, low = torch_step(case, states, inputs, args.precision, True,
-                               args.steps, args.repeat)
-    return {"name": name, "precision": args.precision, "seconds": seconds,
-            "eager_seconds": eager, "compiled_seconds": compiled,
-            "to_eager": seconds / eager, "to_compiled": seconds / compiled,
-            "roofline_seconds": predicted["predicted_seconds"],
-            "to_roofline": seconds / predicted["predicted_seconds"],
-            "arena_bytes": arena, "eager_peak_bytes": peak,
-            "compiled_peak_bytes": low, "memory_to_eager": arena / peak}
+        step, model, predicted = make_plans(folder, case, args.precision)
+        makers = {"ours": functools.partial(our_step, step, args.precision)}
+        for peer in ["eager"] + ([] if args.eager else ["compiled"]):
+            makers[peer] = Torch(case, model, args.precision,
+                                 peer == "compiled").seconds
+        our_step(step, args.precision, 1)  # compiles its kernels
+        measured = {n: [] for n in makers}
+        with alone(args.lock):
+            for _ in range(args.repeat):
+                for n, maker in makers.items():
+                    measured[n].append(maker(args.steps))
+    row = {"name": name, "precision": args.precision,
+           "roofline_seconds": predicted["predicted_seconds"]}
+    for n, all_of in measured.items():
+        row[n + "_seconds"] = statistics.median(s for s, _ in all_of)
+        row[n + "_bytes"] = max(b for _, b in all_of)
+    for other in ["roofline", "eager", "compiled"]:
+        seconds = row.get(other + "_seconds")
+        row["to_" + other] = seconds and row["ours_seconds"] / seconds
+    row["memory_to_eager"] = row["ours_bytes"] / row["eager_bytes"]
+    return row
 
 
 # ---- collectives ------------------------------------------------------------
@@ -205,9 +233,11 @@ def collectives(ngpus):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--precision", choices=["f32", "bf16"],
+    parser.add_argument("--precision", choices=["f32", "tf32", "bf16"],
                         default="bf16")
-    parser.add_argument("--repeat", type=int, default=5, metavar="R")
+    parser.add_argument("--eager", action="store_true")
+    parser.add_argument("--lock", metavar="FILE")
+    parser.add_argument("--repeat", type=int, default=3, metavar="R")
     parser.add_argument("--steps", type=int, default=20, metavar="N")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -225,15 +255,16 @@ def main():
     print(torch.cuda.get_device_name(), file=sys.stderr)
     rows = []
     if not args.json:
-        print(f"{'network':13}{'ours':>11}{'/ eager':>9}{'/ compiled':>11}"
+        print(f"{'network':13}{'ours':>11}{'/ compiled':>11}{'/ eager':>9}"
               f"{'/ roofline':>11}{'arena':>10}{'/ eager':>9}", flush=True)
     for name in args.names or CASES:
         r = bench(name, args)
         rows.append(r)
         if not args.json:
-            print(f"{name:13}{r['seconds'] * 1e3:8.2f} ms{r['to_eager']:9.2f}"
-                  f"{r['to_compiled']:11.2f}{r['to_roofline']:11.2f}"
-                  f"{r['arena_bytes'] / 1e9:7.2f} GB"
+            compiled = f"{r['to_compiled'] or float('nan'):11.2f}"
+            print(f"{name:13}{r['ours_seconds'] * 1e3:8.2f} ms{compiled}"
+                  f"{r['to_eager']:9.2f}{r['to_roofline']:11.2f}"
+                  f"{r['ours_bytes'] / 1e9:7.2f} GB"
                   f"{r['memory_to_eager']:9.2f}", flush=True)
     moved = collectives(torch.cuda.device_count())
     if args.json:
