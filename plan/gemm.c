@@ -5,9 +5,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/hash.h"
-#include "base/vec.h"
-#include "kernel/convolution.h"
 #include "plan/gemm_loops.h"
 
 /* ---- copies ------------------------------------------------------------ */
@@ -91,16 +88,45 @@ static int list_order(const way *w, int side, int *order)
 	return n;
 }
 
+static int64_t size_of(const gemm_layout *x, int side)
+{
+	if (side == GEMM_OUT)
+		return (int64_t)dtype_size(x->k->type);
+	return (int64_t)dtype_size(side == GEMM_LEFT ? x->c->left.type :
+						       x->c->right.type);
+}
+
+/* Elements of a side that GEMM_COLUMN bytes hold. */
+static int64_t column_unit(const gemm_layout *x, int side)
+{
+	return GEMM_COLUMN / size_of(x, side);
+}
+
+static bool round_columns(const gemm_layout *x, int side, int64_t *n)
+{
+	int64_t unit = column_unit(x, side);
+	if (!ck_add(*n, unit - 1, n))
+		return false;
+	*n -= *n % unit;
+	return true;
+}
+
+/* Columns are as long as is needed for the next one to begin at a unit. */
 static bool add_copy(way *w, int side)
 {
 	int order[GEMM_MAX_DIMS];
 	gemm_copy *c = &w->g.copies[side];
+	gemm_role last = BATCH;
 	c->ndim = list_order(w, side, order);
 	c->at = w->x->first[side];
 	c->nelem = 1;
 	memset(w->step[side], 0, sizeof(w->step[side]));
 	for (int i = c->ndim - 1; i >= 0; i--) {
 		const gemm_dim *d = &w->x->dims[order[i]];
+		if (i + 1 < c->ndim && gemm_role_of(d) != last &&
+		    !round_columns(w->x, side, &c->nelem))
+			return false;
+		last = gemm_role_of(d);
 		c->count[i] = d->count;
 		c->there[i] = d->step[side];
 		c->here[i] = c->nelem;
@@ -291,14 +317,6 @@ static bool count_calls(way *w, int64_t *sums)
 	return true;
 }
 
-static int64_t size_of(const gemm_layout *x, int side)
-{
-	if (side == GEMM_OUT)
-		return (int64_t)dtype_size(x->k->type);
-	return (int64_t)dtype_size(side == GEMM_LEFT ? x->c->left.type :
-						       x->c->right.type);
-}
-
 /* Operations, and elements of the result. */
 static double points(const gemm_layout *x, bool all)
 {
@@ -309,9 +327,34 @@ static double points(const gemm_layout *x, bool all)
 	return n;
 }
 
+static bool is_aligned(const way *w, const chain *batch, int side,
+		       const gemm_matrix *m)
+{
+	int64_t unit = column_unit(w->x, side);
+	bool one = (m->transposed ? m->rows : m->cols) == 1;
+	int64_t first = w->copied >> side & 1 ? 0 : w->x->first[side];
+	for (int i = 0; i < w->nloops; i++)
+		if (w->step[side][w->loops[i]] % unit)
+			return false;
+	return first % unit == 0 && (one || m->step % unit == 0) &&
+	       (batch->count == 1 || batch->step[side] % unit == 0);
+}
+
+/* Whether libraries have to load the halves of a product one by one. */
+static bool is_slow(const way *w, const chain *batch)
+{
+	const gemm *g = &w->g;
+	int a = g->swapped ? GEMM_RIGHT : GEMM_LEFT;
+	int b = g->swapped ? GEMM_LEFT : GEMM_RIGHT;
+	return size_of(w->x, GEMM_LEFT) == 2 &&
+	       !(is_aligned(w, batch, a, &g->a) &&
+		 is_aligned(w, batch, b, &g->b) &&
+		 is_aligned(w, batch, GEMM_OUT, &g->c));
+}
+
 /* Sums up the bytes that are moved beside the product's own operands; false
  * where they are more than it is worth. */
-static bool weigh(way *w, int64_t worth, int64_t sums)
+static bool weigh(way *w, const chain *batch, int64_t worth, int64_t sums)
 {
 	const gemm_layout *x = w->x;
 	int launches = w->g.ncalls;
@@ -325,6 +368,8 @@ static bool weigh(way *w, int64_t worth, int64_t sums)
 	w->bytes += 2 * (double)(sums - 1) * points(x, false) *
 		    (double)size_of(x, GEMM_OUT);
 	w->bytes += (double)launches * GEMM_CALL_BYTES;
+	if (is_slow(w, batch))
+		w->bytes += 2 * points(x, true) / GEMM_UNALIGNED_FLOP_PER_BYTE;
 	return true;
 }
 
@@ -376,7 +421,7 @@ static bool try_way(way *w, int64_t worth, chain *batch)
 	add_loops(w, depth & ~l.dims);
 	w->nsums = w->nloops - before;
 	return (w->nsums == 0 || can_add(w->x)) && count_calls(w, &sums) &&
-	       weigh(w, worth, sums);
+	       weigh(w, batch, worth, sums);
 }
 
 static bool start_way(way *w, const gemm_layout *x, unsigned copied)
@@ -454,116 +499,4 @@ bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
 	if (found)
 		keep(&best, &best_batch, g);
 	return found;
-}
-
-/* ---- of a plan --------------------------------------------------------- */
-
-bool gemm_of_run(arena *a, const bind_run *r, int64_t room, contraction *c,
-		 gemm *g)
-{
-	const gemm_limits most = { GEMM_FLOP_PER_BYTE, room };
-	const kernel *k = r->k;
-	view inputs[MAX_NINPUTS], out;
-	convolution other;
-	if (!contraction_of(a, k, c))
-		return false;
-	for (int i = 0; i < k->ninputs; i++)
-		inputs[i] = view_dense(NULL, k->inputs[i].type, &r->at[i]);
-	out = view_dense(NULL, k->type, &r->at[k->ninputs]);
-	return gemm_of(a, k, c, &r->space, inputs, &out, &most, g) &&
-	       (g->nbytes == 0 || !convolution_of(k, &other));
-}
-
-typedef VEC(int64_t) ints;
-
-/* A plan's runs, of which equal ones are looked at once. */
-typedef struct plan_runs {
-	arena *a;
-	const plan *p;
-	bool *multiplies; /* of each kernel */
-	hash_table seen;
-	VEC(ints) keys; /* of the rows of `seen` */
-	ints key;	/* of the run at hand */
-} plan_runs;
-
-static void put_box(arena *a, ints *key, const box *b)
-{
-	for (int d = 0; d < b->n; d++) {
-		vec_push(a, key, b->lo[d]);
-		vec_push(a, key, b->hi[d]);
-	}
-}
-
-/* Writes down all that gemm_of_run() looks at; the key is empty before. */
-static void put_run(plan_runs *x, const plan_instr *in, int worker, ints *key)
-{
-	const plan *p = x->p;
-	int k = p->nodes[in->node].kernel, n = p->kernels[k].kernel->ninputs;
-	box space = plan_space(p, in, worker);
-	vec_push(x->a, key, k);
-	put_box(x->a, key, &space);
-	for (int i = 0; i <= n; i++) {
-		region r = plan_region(p, i < n ? in->inputs[i] : in->to,
-				       worker);
-		put_box(x->a, key, &r.at);
-	}
-}
-
-/* Whether no run before has this key, which is kept if so. */
-static bool is_new(plan_runs *x, const ints *key)
-{
-	size_t n = (size_t)key->n;
-	uint64_t hash = hash_words(HASH_SEED, (const uint64_t *)key->at, n);
-	uint32_t at = 0;
-	for (int i; (i = hash_table_next(&x->seen, hash, &at)) >= 0;)
-		if (x->keys.at[i].n == key->n &&
-		    !memcmp(x->keys.at[i].at, key->at, n * sizeof(*key->at)))
-			return false;
-	hash_table_add(x->a, &x->seen, hash, x->keys.n);
-	vec_push(x->a, &x->keys, *key);
-	return true;
-}
-
-/* Bytes of copies of a worker's run that was not seen yet; 0 without. */
-static int64_t bytes_of_run(plan_runs *x, int instr, int worker, int64_t room)
-{
-	x->key.n = 0;
-	put_run(x, &x->p->program[instr], worker, &x->key);
-	if (!is_new(x, &x->key))
-		return 0;
-	x->key = (ints){ 0 };
-	arena *a = arena_new();
-	bind_run r = bind_run_of(x->p, instr, worker, 0);
-	contraction c;
-	gemm g;
-	int64_t n = gemm_of_run(a, &r, room, &c, &g) ? g.nbytes : 0;
-	arena_free(a);
-	return n;
-}
-
-int64_t gemm_plan_bytes(const plan *p, int64_t room)
-{
-	enum { SAMPLE = 4 };
-	plan_runs x = { .a = arena_new() };
-	int all = mesh_workers(&p->mesh), n = all < SAMPLE ? all : SAMPLE;
-	int64_t most = 0;
-	contraction c;
-	/* Turns are of two sizes at most: the first one's and the last's. */
-	x.p = p = plan_unroll(x.a, p, 2);
-	x.multiplies = ARENA_ARRAY(x.a, bool, p->nkernels);
-	for (int i = 0; i < p->nkernels; i++)
-		x.multiplies[i] = contraction_of(x.a, p->kernels[i].kernel, &c);
-	for (int i = 0; i < p->ninstrs; i++) {
-		const plan_instr *in = &p->program[i];
-		if (in->op != PLAN_RUN ||
-		    !x.multiplies[p->nodes[in->node].kernel])
-			continue;
-		for (int w = 0; w < n; w++) {
-			int worker = n < 2 ? 0 : w * (all - 1) / (n - 1);
-			int64_t bytes = bytes_of_run(&x, i, worker, room);
-			most = bytes > most ? bytes : most;
-		}
-	}
-	arena_free(x.a);
-	return most;
 }

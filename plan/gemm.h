@@ -10,9 +10,11 @@
  * Rows, columns and depth of a call are one such chain each.  The other rows
  * and columns are batches; the other depth is added up by further calls.  A
  * factor, or the result, that is copied has strides of our own choice, which
- * makes longer chains.  Each set of operands to copy is looked at, and that is
- * taken which moves the fewest bytes beside the product's own, a call or copy
- * counting as GEMM_CALL_BYTES. */
+ * makes longer chains, and columns that begin at multiples of GEMM_COLUMN
+ * bytes.  Each set of operands to copy is looked at, and that is taken which
+ * moves the fewest bytes beside the product's own, a call or copy counting as
+ * GEMM_CALL_BYTES, and operations on columns that begin elsewhere as the bytes
+ * that are moved in the time that they take more. */
 #ifndef TDL_PLAN_GEMM_H
 #define TDL_PLAN_GEMM_H
 
@@ -38,12 +40,18 @@ enum {
 	 * byte is moved. */
 	GEMM_FLOP_PER_BYTE = 8,
 	GEMM_ALIGN = 256, /* bytes, of each copy */
+	GEMM_COLUMN = 16, /* bytes that tensor cores are fed at a time */
+	/* Operations of a product of halves, whose columns begin elsewhere,
+	 * that take as much longer as a byte takes to move.  An H200 does 100
+	 * to 150 TFLOP/s of them, of others 600. */
+	GEMM_UNALIGNED_FLOP_PER_BYTE = 64,
 };
 
 /* An operand as the library sees it: a dense copy; of the result, one that is
  * brought to its place afterwards. */
 typedef struct gemm_copy {
-	int64_t nelem; /* 0: the operand is used where it lies */
+	int64_t nelem; /* between columns, too; 0: the operand is used where it
+			  lies */
 	int64_t at;    /* of its first element: from the view's data */
 	int ndim;
 	int64_t count[GEMM_MAX_DIMS];
@@ -99,7 +107,8 @@ bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
 	     gemm *g);
 
 /* The same of a worker's run, whose addresses do not count, with copies of at
- * most `room` bytes.  A convolution is a product only without copies. */
+ * most `room` bytes.  A convolution is a product only without copies, but for
+ * one that skips most of what it reads: a single tap, with strides. */
 bool gemm_of_run(arena *a, const bind_run *r, int64_t room, contraction *c,
 		 gemm *g);
 

@@ -16,6 +16,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/folds.c \
 	%D%/gemm.c %D%/gemm.h \
 	%D%/gemm_loops.c %D%/gemm_loops.h \
+	%D%/gemm_plan.c \
 	%D%/kept.c %D%/kept.h \
 	%D%/lifetimes.c %D%/lifetimes.h \
 	%D%/messages.c %D%/messages.h \

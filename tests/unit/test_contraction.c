@@ -147,7 +147,11 @@ static void multiply(const gemm *g, const gemm_call *x, double *const *data)
 
 static void copy(const gemm_copy *c, double *lies, double *dense, bool back)
 {
-	for (int64_t n = 0; n < c->nelem; n++) {
+	int64_t all = 1;
+	for (int d = 0; d < c->ndim; d++)
+		all *= c->count[d];
+	ck_assert_int_le(all, c->nelem);
+	for (int64_t n = 0; n < all; n++) {
 		int64_t rest = n, there = c->at, here = 0;
 		for (int d = c->ndim - 1; d >= 0; d--) {
 			there += rest % c->count[d] * c->there[d];
@@ -246,6 +250,69 @@ START_TEST(calls_compute_the_kernel)
 }
 END_TEST
 
+/* ---- columns ----------------------------------------------------------- */
+
+/* out[i, j] = Sum(l) x[i, l] * y[l, j] of halves. */
+static const kernel *product_of_halves(int64_t rows, int64_t depth,
+				       int64_t cols)
+{
+	kernel *k = new_kernel(DT_BF16);
+	const int64_t extents[] = { rows, cols, depth };
+	maker m = { .k = k, .type = DT_BF16, .r = &(rng){ 1 } };
+	add_var(&m, KVAR_OUTPUT, ROW);
+	add_var(&m, KVAR_OUTPUT, COLUMN);
+	add_var(&m, KVAR_REDUCE, DEPTH);
+	for (int v = 0; v < 3; v++)
+		k->vars[v].extent = extents[v];
+	k->ninputs = 2;
+	k->inputs[0] = (kinput){ "x", DT_BF16, 2, { rows, depth } };
+	k->inputs[1] = (kinput){ "y", DT_BF16, 2, { depth, cols } };
+	kexpr *i = kx_var(mem, 0), *j = kx_var(mem, 1), *l = kx_var(mem, 2);
+	kexpr *x = kx_read(mem, 0, DT_BF16, 2, (kexpr *[]){ i, l }, NULL);
+	kexpr *y = kx_read(mem, 1, DT_BF16, 2, (kexpr *[]){ l, j }, NULL);
+	k->body = kx_fn2(mem, FN_MUL, x, y);
+	kernel_finish(mem, k);
+	return k;
+}
+
+static gemm calls_of(const kernel *k, int64_t room)
+{
+	const gemm_limits most = { GEMM_FLOP_PER_BYTE, room };
+	box space = kernel_space(k), made = kernel_produces(k, &space);
+	view in[2], out = view_dense(NULL, DT_BF16, &made);
+	contraction c;
+	gemm g;
+	for (int n = 0; n < 2; n++) {
+		box whole = box_whole(k->inputs[n].dims, 2);
+		in[n] = view_dense(NULL, DT_BF16, &whole);
+	}
+	ck_assert(contraction_of(mem, k, &c));
+	ck_assert(gemm_of(mem, k, &c, &space, in, &out, &most, &g));
+	return g;
+}
+
+/* A large one is computed on columns that begin at multiples of 16 bytes; one
+ * that is small, has no room, or has such columns, where it lies. */
+START_TEST(columns_are_aligned)
+{
+	enum { TOKENS = 4096, WIDTH = 768, WORDS = 50257, UNIT = 8 };
+	const kernel *odd = product_of_halves(TOKENS, WIDTH, WORDS);
+	gemm g = calls_of(odd, INT64_MAX);
+	ck_assert_int_eq(g.copies[GEMM_LEFT].nelem, 0);
+	ck_assert_int_ge(g.copies[GEMM_RIGHT].nelem, WIDTH * WORDS);
+	ck_assert_int_ge(g.copies[GEMM_OUT].nelem, TOKENS * WORDS);
+	ck_assert_int_ge(g.c.step, WORDS);
+	ck_assert_int_eq(g.a.step % UNIT, 0);
+	ck_assert_int_eq(g.b.step % UNIT, 0);
+	ck_assert_int_eq(g.c.step % UNIT, 0);
+	ck_assert_int_eq(calls_of(odd, 1 << 20).nbytes, 0);
+	const kernel *even = product_of_halves(TOKENS, WIDTH, WORDS - 1);
+	ck_assert_int_eq(calls_of(even, INT64_MAX).nbytes, 0);
+	const kernel *small = product_of_halves(64, 64, 65);
+	ck_assert_int_eq(calls_of(small, INT64_MAX).nbytes, 0);
+}
+END_TEST
+
 /* ---- what is none ------------------------------------------------------ */
 
 /* out[i, j] = Sum(k) of a body over x[i, k] and y[k, j] */
@@ -315,6 +382,7 @@ Suite *suite(void)
 	TCase *tc = tcase_create("contraction");
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, calls_compute_the_kernel);
+	tcase_add_test(tc, columns_are_aligned);
 	tcase_add_test(tc, others_are_not_found);
 	suite_add_tcase(s, tc);
 	return s;
