@@ -4,8 +4,9 @@
 	       [--lock FILE] [--json] [NAME...]
 
 A row for each network has the time of our step; its ratios to the steps of
-torch.compile and of PyTorch's eager mode in the same precision (bf16: autocast
-there, --precision bf16 here; f32 without TF32 on both sides, tf32 with it); its
+torch.compile, captured as a CUDA graph as ours is, and of PyTorch's eager mode,
+which is not, in the same precision (bf16: autocast there, --precision bf16
+here; f32 without TF32 on both sides, tf32 with it); its
 ratio to the roofline that `tdlc plan --topology` predicts; and the ratio of our
 arena to PyTorch's peak memory.  The three take turns, R times; a time is the
 median.  --eager: torch.compile, which takes a minute for each network, is left
@@ -137,7 +138,8 @@ class Torch:
         p, fed = draw(plan)
         trained = [v.requires_grad_() for n, v in p.items()
                    if not n.endswith(("mean", "var"))]
-        self.optimizer = torch.optim.AdamW(trained, lr=1e-4, fused=True)
+        self.optimizer = torch.optim.AdamW(trained, lr=1e-4, fused=True,
+                                           capturable=True)
 
         def loss():
             with torch.autocast("cuda", torch.bfloat16,
@@ -145,8 +147,17 @@ class Torch:
                 return loss_of(layers.Params(p), **fed, **case[3])
 
         self.loss = torch.compile(loss) if compiled else loss
-        for _ in range(3):
-            self.step()
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                self.step()
+        torch.cuda.current_stream().wait_stream(side)
+        if compiled:
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                self.step()
+            self.step = graph.replay
         torch.cuda.synchronize()
         self.held = torch.cuda.memory_allocated() - before
 
@@ -180,6 +191,7 @@ def alone(lock):
     if not lock:
         yield
         return
+    print("ready", file=sys.stderr, flush=True)
     with open(lock, "w", encoding="utf-8") as f:
         fcntl.flock(f, fcntl.LOCK_EX)
         yield

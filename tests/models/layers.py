@@ -62,7 +62,8 @@ def attention(p, x, to, mask=None, causal=False):
 
 def first(length, tokens):
     """Which of the tokens are among the first length[b]."""
-    return (torch.arange(tokens) < length[:, None])[:, None, None]
+    at = torch.arange(tokens, device=length.device)
+    return (at < length[:, None])[:, None, None]
 
 
 def perceptron(p, x, active):

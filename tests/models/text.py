@@ -87,11 +87,13 @@ def rotary_attention(p, x, theta):
     def rotated(y):
         """A pair of halves as complex numbers, times exp(i angle)."""
         half = y.shape[-1] // 2
-        speed = theta ** (-torch.arange(half, dtype=y.dtype) / half)
-        angle = torch.arange(y.shape[2], dtype=y.dtype)[:, None] * speed
-        z = torch.complex(y[..., :half].clone(), y[..., half:].clone())
+        x = y.to(torch.promote_types(y.dtype, torch.float32))
+        on = {"dtype": x.dtype, "device": x.device}
+        speed = theta ** (-torch.arange(half, **on) / half)
+        angle = torch.arange(x.shape[2], **on)[:, None] * speed
+        z = torch.complex(x[..., :half].clone(), x[..., half:].clone())
         z = z * torch.polar(torch.ones_like(angle), angle)
-        return torch.cat([z.real, z.imag], -1)
+        return torch.cat([z.real, z.imag], -1).to(y.dtype)
 
     q, k, v = (to_heads(p.of(n), x, bias=False) for n in "qkv")
     y = F.scaled_dot_product_attention(rotated(q), rotated(k), v,
