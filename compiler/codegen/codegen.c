@@ -33,6 +33,7 @@ char *codegen_c(arena *a, const kernel *k)
 	}
 	g.s = schedule_of(k);
 	schedule_fill(&g.s);
+	schedule_turn(&g.s);
 	printer_init(&g.p, work, &g.s.nest, false);
 	emit_comment(&g);
 	comment = text_end(&g.t);
@@ -55,6 +56,7 @@ void codegen_keep(plan *p, int64_t room)
 			continue;
 		schedule s = schedule_of(k);
 		schedule_fill(&s);
+		schedule_turn(&s);
 		schedule_keeps(&s, k, all + i * KEPT_SIDES);
 	}
 	p->kept_bytes = kept_plan_bytes(p, all, room);

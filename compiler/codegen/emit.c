@@ -102,6 +102,13 @@ void emit_bounds(emitter *g, int l)
 		SAY("int64_t %s_hi = tdl_min(%" PRId64 ", args->hi[%d] - %s);",
 		    p->name, p->divisor, p->var, whole);
 		break;
+	case LOOP_TURN:
+		whole = g->p.var[p->var];
+		SAY("int64_t %s_lo = tdl_ceil_div(args->lo[%d] - %s_r, %s_n);",
+		    p->name, p->var, whole, whole);
+		SAY("int64_t %s_hi = tdl_ceil_div(args->hi[%d] - %s_r, %s_n);",
+		    p->name, p->var, whole, whole);
+		break;
 	}
 }
 
@@ -111,6 +118,9 @@ void emit_whole(emitter *g, int l)
 	if (p->part == LOOP_REMAINDER)
 		SAY("const int64_t %s = %" PRId64 " * %s + %s;",
 		    g->p.var[p->var], p->divisor, p[-1].name, p->name);
+	if (p->part == LOOP_TURN)
+		SAY("const int64_t %s = %s_n * %s + %s_r;", g->p.var[p->var],
+		    g->p.var[p->var], p->name, g->p.var[p->var]);
 }
 
 /* ---- loops ------------------------------------------------------------- */

@@ -386,6 +386,8 @@ const char *print_result(printer *p)
 			x.coef[l] = 1;
 		}
 		expr_piece i = {print_linear(p, &x, -1), bind_linear(p, &x)};
+		if (p->nest.loops[l].part == LOOP_TURN)
+			i = (expr_piece){p->var[v], BIND_ATOM};
 		at = print_sum(p, at,
 			       print_offset(p, p->out, i, v, k->nout));
 	}

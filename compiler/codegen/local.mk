@@ -15,6 +15,7 @@ noinst_LIBRARIES += %D%/libcodegen.a
 	%D%/product.c %D%/product_window.c \
 	%D%/reduce.c \
 	%D%/schedule.c %D%/schedule.h \
+	%D%/schedule_turn.c \
 	%D%/schedule_where.c \
 	%D%/text.c %D%/text.h \
 	%D%/window.c

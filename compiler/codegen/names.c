@@ -167,7 +167,7 @@ void printer_init(printer *p, arena *a, const nest *n, bool cuda)
 			x->part == LOOP_WHOLE
 				? name
 				: arena_printf(a, "%s_%c", name,
-					       x->part == LOOP_QUOTIENT ? 'q'
-									: 'r');
+					       x->part == LOOP_REMAINDER ? 'r'
+									 : 'q');
 	}
 }

@@ -137,6 +137,8 @@ static linear variable(const nest *n, int var)
 		return not_affine;
 	if (l < 0)
 		return x;
+	if (n->loops[l].part == LOOP_TURN)
+		return not_affine;
 	if (n->loops[l].part == LOOP_QUOTIENT) {
 		x.coef[l] = n->loops[l].divisor;
 		x.coef[l + 1] = 1;

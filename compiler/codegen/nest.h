@@ -14,6 +14,8 @@ typedef enum loop_part {
 	LOOP_WHOLE,	/* the variable */
 	LOOP_QUOTIENT,	/* variable / divisor */
 	LOOP_REMAINDER, /* variable % divisor; follows its quotient */
+	LOOP_TURN,	/* every so many values of the variable, from the first
+			   one of a class on; of products (schedule_turn.c) */
 } loop_part;
 
 typedef struct loop {

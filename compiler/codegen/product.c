@@ -90,6 +90,7 @@ typedef struct walk {
 	const char *outer_step, *inner_step; /* NULL: 1 */
 	const char *run; /* the first point of the run at hand */
 	int inner;	 /* the loop of runs; -1 */
+	loop_set loops;	 /* of both spaces */
 } walk;
 
 /* The inner space of a walk, with `to` at its first element. */
@@ -116,10 +117,19 @@ static void emit_runs(emitter *g, const side *s, walk *w)
 	CLOSE();
 }
 
+/* The variables of loops that go in turns. */
+static void emit_turned(emitter *g, loop_set s)
+{
+	for (; s; s &= s - 1)
+		if (g->p.nest.loops[set_first(s)].part == LOOP_TURN)
+			emit_whole(g, set_first(s));
+}
+
 /* `type` is that of the panel. */
 static void emit_walk(emitter *g, const side *outer, const side *inner, walk *w,
 		      const char *type)
 {
+	w->loops = outer->loops | inner->loops;
 	declare_firsts(g, outer);
 	declare_firsts(g, inner);
 	declare_loops(g, outer);
@@ -149,6 +159,7 @@ static const char *print_place(emitter *g, const walk *w)
 static void pack_element(emitter *g, const void *arg)
 {
 	const walk *w = arg;
+	emit_turned(g, set_without(w->loops, w->inner));
 	SAY("%s = %s;", print_place(g, w), print_expr(&g->p, w->e));
 }
 
@@ -162,6 +173,13 @@ static void declare_outer(emitter *g)
 	for (int l = 0; l < g->p.nest.n; l++)
 		if (g->s.outer & loop_bit(l))
 			emit_whole(g, l);
+	for (int l = 0; l < g->p.nest.n; l++) {
+		const char *x = g->p.var[g->p.nest.loops[l].var];
+		if (g->p.nest.loops[l].part != LOOP_TURN)
+			continue;
+		SAY("const int64_t %s_r = product->at[%d];", x, n++);
+		SAY("const int64_t %s_n = product->at[%d];", x, n++);
+	}
 }
 
 static void emit_bounds_of(emitter *g, loop_set s)
@@ -224,8 +242,10 @@ static void emit_pack(emitter *g, const char *name, const kexpr *e, loop_set s,
 static void store_element(emitter *g, const void *arg)
 {
 	dtype t = product_type(g->k);
+	const walk *w = arg;
+	emit_turned(g, set_without(w->loops, w->inner));
 	SAY("%s = %s;", print_result(&g->p),
-	    print_element(&g->p, print_place(g, arg), t, g->k->type));
+	    print_element(&g->p, print_place(g, w), t, g->k->type));
 }
 
 static bool store_runs_along_rows(const emitter *g)
@@ -400,6 +420,74 @@ static void emit_keeps(emitter *g, const kept_factor *f,
 	CLOSE();
 }
 
+/* ---- turns ------------------------------------------------------------- */
+
+static const char *turned_name(emitter *g, int l)
+{
+	return g->p.var[g->p.nest.loops[l].var];
+}
+
+/* Whether the class of elements at hand has terms, besides what `some` says. */
+static const char *print_has_terms(emitter *g, const char *some)
+{
+	for (int i = 0; i < g->s.nturns; i++) {
+		const char *x = turned_name(g, g->s.turns[i].term);
+		some = arena_printf(g->p.a, "%s%s%s_r < %s_n", some ? some : "",
+				    some ? " && " : "", x, x);
+	}
+	return some;
+}
+
+/* <variable>_n, the number of classes: one where terms cannot be left out. */
+static void emit_classes(emitter *g)
+{
+	const kexpr *e = g->s.finite;
+	int v = e ? e->args[0]->var : -1;
+	if (!g->s.nturns)
+		return;
+	SAY("const bool tdl_turns = tdl_finite_%s(&args->in[%d], %s, %s);",
+	    type_suffix(e->type), e->input, print_bound(&g->p, v, false),
+	    print_bound(&g->p, v, true));
+	for (int i = 0; i < g->s.nturns; i++) {
+		const turn *t = &g->s.turns[i];
+		SAY("const int64_t %s_n = tdl_turns ? %" PRId64 " : 1;",
+		    turned_name(g, t->row), t->by);
+		SAY("const int64_t %s_n = tdl_turns ? %" PRId64 " : 1;",
+		    turned_name(g, t->term), t->step);
+	}
+}
+
+/* Opens a loop over the classes of each condition, in which <variable>_r is
+ * that of the elements, and that of the terms: the number of classes for none.
+ */
+static int open_classes(emitter *g)
+{
+	for (int i = 0; i < g->s.nturns; i++) {
+		const turn *t = &g->s.turns[i];
+		const char *x = turned_name(g, t->row);
+		const char *y = turned_name(g, t->term);
+		linear rest = t->sum;
+		rest.coef[t->row] = rest.coef[t->term] = 0;
+		OPEN("for (int64_t %s_r = 0; %s_r < %s_n; %s_r++)", x, x, x,
+		     x);
+		SAY("int64_t %s_r = 0;", y);
+		SAY("while (tdl_turns && %s_r < %s_n && tdl_mod(%" PRId64
+		    " * %s_r + %" PRId64 " * %s_r + %s, %" PRId64 "))",
+		    y, y, t->sum.coef[t->row], x, t->sum.coef[t->term], y,
+		    print_linear(&g->p, &rest, -1), t->by);
+		SAY("\t%s_r++;", y);
+	}
+	return g->s.nturns;
+}
+
+/* The bounds of loops that go in turns, of a class. */
+static void emit_turn_bounds(emitter *g)
+{
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (g->p.nest.loops[l].part == LOOP_TURN)
+			emit_bounds(g, l);
+}
+
 /* ---- the product ------------------------------------------------------- */
 
 /* Computes the product, or packs what is kept. */
@@ -419,12 +507,19 @@ static void emit_work(emitter *g, const kept_factor *keeps)
 static void emit_call(emitter *g, const kept_factor *keeps,
 		      const char *const *tile)
 {
-	const char *some = print_some(g);
+	const char *some = print_has_terms(g, print_some(g));
 	const char *depth = print_count(g, g->s.depth);
 	int n = 0;
 	for (int l = 0; l < g->p.nest.n; l++)
 		if (g->s.outer & loop_bit(l))
 			SAY("product.at[%d] = %s;", n++, loop_name(g, l));
+	for (int l = 0; l < g->p.nest.n; l++) {
+		const char *x = g->p.var[g->p.nest.loops[l].var];
+		if (g->p.nest.loops[l].part != LOOP_TURN)
+			continue;
+		SAY("product.at[%d] = %s_r;", n++, x);
+		SAY("product.at[%d] = %s_n;", n++, x);
+	}
 	SAY("product.rows = %s;", print_count(g, g->s.rows));
 	SAY("product.cols = %s;", print_count(g, g->s.cols));
 	if (some)
@@ -464,9 +559,12 @@ void emit_product(emitter *g)
 	SAY("\t\t\t.right = { .pack = TDL_PART(pack_cols) },");
 	SAY("\t\t\t.store = TDL_PART(store) };");
 	for (int l = 0; l < g->p.nest.n; l++)
-		if (g->p.nest.loops[l].part != LOOP_REMAINDER)
+		if (g->p.nest.loops[l].part != LOOP_REMAINDER &&
+		    g->p.nest.loops[l].part != LOOP_TURN)
 			emit_bounds(g, l);
-	int opened = open_loops(g, g->s.outer);
+	emit_classes(g);
+	int opened = open_loops(g, g->s.outer) + open_classes(g);
+	emit_turn_bounds(g);
 	for (int l = 0; l < g->p.nest.n; l++)
 		if (g->p.nest.loops[l].part == LOOP_REMAINDER &&
 		    !(g->s.outer & loop_bit(l)))

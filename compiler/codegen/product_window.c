@@ -93,7 +93,7 @@ static bool is_whole(const nest *n, loop_set s)
 	return true;
 }
 
-/* What an element of the border is, is the same for all of them. */
+/* Whether all elements of the border are the same. */
 static bool has_border(const nest *n, const kexpr *e)
 {
 	const kexpr *other = e->guarded ? e->args[e->nargs - 1] : NULL;

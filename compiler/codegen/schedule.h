@@ -21,7 +21,7 @@ typedef enum nest_kind {
 			     the result's own index */
 } nest_kind;
 
-enum { MAX_WHERES = 8 };
+enum { MAX_WHERES = 8, MAX_TURNS = 4 };
 
 /* A condition on a term: that `e` holds; or, where `loop` is not -1, that the
  * loop's variable is sign * (e - rest), in which rest is an affine sum that
@@ -31,6 +31,16 @@ typedef struct where {
 	int loop, sign;
 	linear rest;
 } where;
+
+/* A condition on terms of a product, that `sum` is a multiple of `by`: those of
+ * elements whose variable is `row` more than a multiple of `by` are terms whose
+ * variable is so much more than a multiple of `step`, or none are.  The rest of
+ * the sum moves with loops around the product alone. */
+typedef struct turn {
+	int row, term; /* loops, of the result and of the depth */
+	int64_t by, step;
+	linear sum;
+} turn;
 
 typedef struct schedule {
 	nest_kind kind;
@@ -55,6 +65,13 @@ typedef struct schedule {
 	bool left_first; /* the body is left * right */
 	loop_set outer, rows, cols, depth;
 
+	/* SCHEDULE_PRODUCT: the conditions under which one factor is not 0.
+	 * For each class of elements the product has no other terms, if the
+	 * other factor, `finite`, has no infinite elements or NaN. */
+	int nturns;
+	turn turns[MAX_TURNS];
+	const kexpr *finite;
+
 	/* The reduced term: the body, or, for a scatter or a scan, its value
 	 * where its condition holds.  Elsewhere it is the reducer's identity,
 	 * or a constant that changes nothing beside any term. */
@@ -78,6 +95,11 @@ schedule schedule_of(const kernel *k);
 /* Of a long product on the CPU, the side that fills tiles of whole vectors
  * becomes the columns, where the other one does not. */
 void schedule_fill(schedule *s);
+
+/* Has the terms of a product on the CPU go in turns where one factor is 0 for
+ * most of them, as those of transposed convolutions in steps are.
+ * (schedule_turn.c) */
+void schedule_turn(schedule *s);
 
 /* The factors of a kernel's product that can be kept in packed form; none of
  * other schedules.  (kept.c) */

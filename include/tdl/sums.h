@@ -38,6 +38,26 @@ static inline void TDL_TYPED(add_terms)(int64_t n, const TDL_T *x,
 		to[v] = sum[v];
 }
 
+/* Whether no element of a block, or none of the rows [lo, hi) of its first
+ * dimension, is infinite or NaN. */
+static inline bool TDL_TYPED(finite)(const tdl_block *b, int64_t lo, int64_t hi)
+{
+	enum { WIDTH = TDL_VECTOR / sizeof(TDL_T) };
+	const TDL_T *x = (const TDL_T *)b->data +
+			 (lo - b->origin[0]) * b->stride[0];
+	const int64_t n = (hi - lo) * b->stride[0];
+	TDL_TYPED(vector) sum = { 0 };
+	TDL_T rest = 0;
+	int64_t i = 0;
+	for (; i + WIDTH <= n; i += WIDTH)
+		sum += *(const TDL_TYPED(lanes) *)(const void *)(x + i) * 0;
+	for (; i < n; i++)
+		rest += x[i] * 0;
+	for (int l = 0; l < WIDTH; l++)
+		rest += sum[l];
+	return rest == 0;
+}
+
 /* ---- windows ------------------------------------------------------------ */
 
 _Static_assert(sizeof(TDL_T) * (TDL_WINDOW_PLANE + TDL_WINDOW_SIZE +

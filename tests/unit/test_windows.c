@@ -5,7 +5,10 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/schedule.h"
 #include "tests/unit/check_kernel.h"
 #include "tests/unit/suite.h"
 
@@ -89,8 +92,8 @@ static kexpr *even_place(kexpr *out, kexpr *reduced)
 static kernel *random_convolution(void)
 {
 	static const int64_t extents[7][4] = {
-		{1, 2, 3, 1}, {4, 13, 70, 32}, {1, 7, 9, 20},
-		{5, 7, 41, 130}, {4, 9, 40, 80}, {1, 2, 3, 5}, {1, 2, 3, 5},
+		{1, 2, 3, 1}, {4, 13, 70, 32}, {3, 7, 9, 20},
+		{5, 18, 41, 130}, {4, 9, 40, 80}, {1, 2, 3, 5}, {3, 2, 3, 5},
 	};
 	static const char *const names[] = {"n", "k", "i", "j", "c", "r", "s"};
 	dtype t = pick(0, 4) ? DT_F32 : DT_F64;
@@ -117,14 +120,85 @@ static kernel *random_convolution(void)
 	return k;
 }
 
-START_TEST(random_convolutions)
+/* (a * out + b * reduced + c) / by, and that it is even: *when, and what was
+ * there. */
+static kexpr *turned_place(kexpr *out, kexpr *reduced, kexpr **when)
+{
+	kexpr *by = num(pick(2, 5));
+	int64_t a = pick(0, 6) ? 1 : pick(2, 4);
+	int64_t b = pick(0, 2) ? -1 : pick(0, 2) ? pick(-4, -1) : pick(1, 3);
+	kexpr *x = add(add(mul(num(a), out), mul(num(b), reduced)),
+		       num(pick(-3, 4)));
+	kexpr *even = kx_fn2(mem, FN_EQ, kx_fn2(mem, FN_MOD, x, by), num(0));
+	*when = *when ? kx_fn2(mem, FN_AND, *when, even) : even;
+	return kx_fn2(mem, FN_DIV, x, by);
+}
+
+/* out[n, i, k, j] = Sum(c, r, s) (if (i - r) % 2 == 0 and (j - s) % 2 == 0
+ *	then (x[n, c, (i - r) / 2, (j - s) / 2] else 0) else 0) * w[c, k, r, s],
+ * with other numbers, of both indices or one, and with infinite weights. */
+static kernel *random_turns(void)
+{
+	static const int64_t extents[7][4] = {
+		{1, 2, 2, 1}, {5, 9, 16, 1}, {4, 13, 20, 32}, {5, 7, 30, 90},
+		{4, 9, 30, 64}, {1, 2, 3, 4}, {1, 2, 3, 5},
+	};
+	static const char *const names[] = {"n", "i", "k", "j", "c", "r", "s"};
+	dtype t = pick(0, 4) ? DT_F32 : DT_F64;
+	bool behind = pick(0, 2);
+	kernel *k = begin("turns", RED_SUM, t);
+	kexpr *v[7], *when = NULL, *at[2];
+	for (int i = 0; i < 7; i++) {
+		int l = behind || i < 2 || i > 3 ? i : 5 - i;
+		v[l] = add_var(k, names[l], i < 4 ? KVAR_OUTPUT : KVAR_REDUCE,
+			       pick(0, 60) ? extents[l][pick(0, 4)] : 0);
+	}
+	add_input(k, "x", t, 4, (int)k->vars[0].extent,
+		  (int)k->vars[4].extent, (int)k->vars[1].extent / 2 + 1,
+		  (int)k->vars[behind ? 3 : 2].extent / 2 + (int)pick(0, 3));
+	add_input(k, pick(0, 4) ? "w" : "infinite", t, 4,
+		  (int)k->vars[4].extent, (int)k->vars[behind ? 2 : 3].extent,
+		  (int)k->vars[5].extent, (int)k->vars[6].extent);
+	at[0] = pick(0, 4) ? turned_place(v[1], v[5], &when)
+			   : even_place(v[1], v[5]);
+	at[1] = turned_place(v[3], v[6], &when);
+	k->body = mul(kx_select(mem, when,
+				READ(k, 0, constant(t, 0), v[0], v[4], at[0],
+				     at[1]),
+				constant(t, 0)),
+		      READ(k, 1, NULL, v[4], v[2], v[5], v[6]));
+	return k;
+}
+
+START_TEST(random_classes)
 {
 	kernels all = {0};
+	int turned = 0;
 	for (int i = 0; i < 16; i++) {
-		kernel *k = random_convolution();
+		kernel *k = random_turns();
+		schedule s = schedule_of(k);
+		schedule_turn(&s);
+		turned += s.kind == SCHEDULE_PRODUCT && s.nturns > 0;
 		if (sampled(i))
 			vec_push(mem, &all, k);
 	}
+	ck_assert_int_ge(turned, 4);
+	check_all(&all);
+}
+END_TEST
+
+START_TEST(random_convolutions)
+{
+	kernels all = {0};
+	int planes = 0;
+	for (int i = 0; i < 16; i++) {
+		kernel *k = random_convolution();
+		kernel_finish(mem, k);
+		planes += strstr(codegen_c(mem, k), "tdl_planes_") != NULL;
+		if (sampled(i))
+			vec_push(mem, &all, k);
+	}
+	ck_assert_int_ge(planes, 6);
 	check_all(&all);
 }
 END_TEST
@@ -161,6 +235,7 @@ Suite *suite(void)
 	tcase_add_checked_fixture(c, begin_test, end_test);
 	tcase_add_test(c, random_windows);
 	tcase_add_test(c, random_convolutions);
+	tcase_add_test(c, random_classes);
 	suite_add_tcase(s, c);
 	return s;
 }

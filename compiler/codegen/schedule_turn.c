@@ -1,0 +1,137 @@
+/* Products of which a factor is 0 unless sums are multiples of numbers,
+ *
+ *	out[k, i] = Sum(c, r) w[c, k, r] *
+ *		(if (i - r) % 2 == 0 then x[c, (i - r) / 2] else 0)
+ *
+ * as those of transposed convolutions, and of gradients of convolutions in
+ * steps, are.  For even i all odd r are 0, and the reverse: each class of i is
+ * a product with the terms of one class of r.
+ *
+ * A term that is left out is 0 times an element of the other factor, which is
+ * NaN if that is infinite or NaN; the generated code looks. */
+#include "config.h"
+
+#include "compiler/codegen/schedule.h"
+
+/* Classes are not many, or each is a small product. */
+enum { MOST_CLASSES = 8 };
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a < 0 ? -a : a;
+}
+
+/* Takes a loop of `all` that moves the sum; -1 where there is none, or there
+ * are several. */
+static int take_loop(const nest *n, linear *x, loop_set all)
+{
+	int found = -1;
+	for (int l = 0; l < n->n; l++) {
+		if (!x->coef[l] || !(all & loop_bit(l)))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = l;
+	}
+	return found;
+}
+
+/* The sum without its two loops moves with the outer loops alone. */
+static bool rest_is_outside(const schedule *s, const turn *t)
+{
+	for (int l = 0; l < s->nest.n; l++)
+		if (t->sum.coef[l] && l != t->row && l != t->term &&
+		    !(s->outer & loop_bit(l)))
+			return false;
+	return true;
+}
+
+static bool is_new(const schedule *s, const turn *t)
+{
+	for (int i = 0; i < s->nturns; i++)
+		if (s->turns[i].row == t->row || s->turns[i].term == t->term)
+			return false;
+	return true;
+}
+
+/* The condition sum % by == 0, of a factor whose own loops are `own`. */
+static bool add_turn(schedule *s, const kexpr *e, loop_set own)
+{
+	const nest *n = &s->nest;
+	const kexpr *x = e->args[0], *zero = e->args[1];
+	turn t;
+	if (zero->kind != KX_INT || zero->i || x->kind != KX_FN ||
+	    x->fn != FN_MOD || x->type != DT_I64 ||
+	    x->args[1]->kind != KX_INT || s->nturns == MAX_TURNS)
+		return false;
+	t.by = x->args[1]->i;
+	t.sum = linear_of(n, x->args[0]);
+	if (t.by < 2 || t.by > MOST_CLASSES || !t.sum.affine)
+		return false;
+	t.row = take_loop(n, &t.sum, own);
+	t.term = take_loop(n, &t.sum, s->depth);
+	if (t.row < 0 || t.term < 0 || !rest_is_outside(s, &t) ||
+	    !is_new(s, &t))
+		return false;
+	t.step = t.by / common_divisor(t.by, t.sum.coef[t.term]);
+	s->turns[s->nturns++] = t;
+	return true;
+}
+
+static bool add_turns(schedule *s, const kexpr *e, loop_set own)
+{
+	if (e->kind != KX_FN || e->nargs != 2)
+		return false;
+	if (e->fn == FN_AND && e->type == DT_BOOL)
+		return add_turns(s, e->args[0], own) &&
+		       add_turns(s, e->args[1], own);
+	return e->fn == FN_EQ && add_turn(s, e, own);
+}
+
+/* A factor that is 0 unless conditions hold. */
+static bool find_turns(schedule *s, const kexpr *e, loop_set own)
+{
+	s->nturns = 0;
+	return e->kind == KX_SELECT && e->args[2]->kind == KX_FLOAT &&
+	       e->args[2]->f == 0 && add_turns(s, e->args[0], own);
+}
+
+/* A tensor of which the parts along its first dimension can be looked at. */
+static bool can_be_finite(const schedule *s, const kexpr *e)
+{
+	const kernel *k = s->nest.k;
+	dtype t = k->body->type;
+	return (t == DT_F32 || t == DT_F64) && e->kind == KX_READ &&
+	       !e->guarded && kx_ndim(e) > 0 &&
+	       k->inputs[e->input].type == t && e->args[0]->kind == KX_VAR;
+}
+
+static bool is_whole(const nest *n)
+{
+	for (int l = 0; l < n->n; l++)
+		if (n->loops[l].part != LOOP_WHOLE)
+			return false;
+	return true;
+}
+
+void schedule_turn(schedule *s)
+{
+	if (s->kind != SCHEDULE_PRODUCT || !is_whole(&s->nest))
+		return;
+	s->finite = s->right;
+	if (!find_turns(s, s->left, s->rows)) {
+		s->finite = s->left;
+		if (!find_turns(s, s->right, s->cols))
+			s->nturns = 0;
+	}
+	if (s->nturns && !can_be_finite(s, s->finite))
+		s->nturns = 0;
+	for (int i = 0; i < s->nturns; i++)
+		s->nest.loops[s->turns[i].row].part =
+			s->nest.loops[s->turns[i].term].part = LOOP_TURN;
+}
