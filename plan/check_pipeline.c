@@ -149,6 +149,41 @@ static bool check_names(pipeline_checker *c, int *const *sources)
 	return true;
 }
 
+/* Whether no run changes a stage's tensor: it is given there, or where a
+ * channel brings it from. */
+static bool is_given(const pipeline_checker *c, int *const *sources, int stage,
+		     int tensor)
+{
+	const plan_pipeline *p = c->p;
+	int by = sources[stage][tensor];
+	const plan_tensor *t = by < 0
+		? &p->stages[stage].tensors[tensor]
+		: &p->stages[p->channels[by].from]
+			   .tensors[p->channels[by].source];
+	return t->role == PLAN_CONSTANT ||
+	       (t->role == PLAN_STATE && t->next < 0);
+}
+
+/* Folds read what is given, in this stage or in another. */
+static bool check_folds(pipeline_checker *c, int *const *sources)
+{
+	const plan_pipeline *p = c->p;
+	c->table = "stages";
+	for (c->row = 0; c->row < p->nstages; c->row++) {
+		const plan *s = &p->stages[c->row];
+		for (int i = 0; i < s->nfolds; i++)
+			for (int j = 0; j < s->folds[i].ninputs; j++) {
+				int t = s->folds[i].inputs[j];
+				if (!is_given(c, sources, c->row, t))
+					return fault(c, "folds[%d]: it reads "
+						     "'%.100s', which a run "
+						     "changes", i,
+						     s->tensors[t].name);
+			}
+	}
+	return true;
+}
+
 /* The names of a list, each once, are those of the stages' lists. */
 static bool check_list(pipeline_checker *c, const char *table,
 		       const char *const *of, int n, bool outputs)
@@ -309,7 +344,7 @@ static bool check_channels(pipeline_checker *c)
 			return fault(c, "it is sent behind the body, and "
 				     "received before it");
 	}
-	return check_names(c, sources);
+	return check_names(c, sources) && check_folds(c, sources);
 }
 
 static bool check_waits(pipeline_checker *c)

@@ -144,9 +144,9 @@ def outputs(plan, folder, *options):
     return np.load(path)["y"]
 
 
-def make(model, folder, name, *options):
+def make(model, folder, name, *options, batch=BATCH):
     path = os.path.join(folder, f"{name}.plan")
-    run(TDLC, "plan", model, "-D", f"batch={BATCH}", "-o", path, *options)
+    run(TDLC, "plan", model, "-D", f"batch={batch}", "-o", path, *options)
     return path
 
 
@@ -201,12 +201,8 @@ def damage(rng, plan):
         plan["folds"].append(f)
 
 
-def damaged(rng, folder, path):
-    with open(path) as f:
-        p = json.load(f)
-    if "folds" not in p:
-        return
-    damage(rng, p)
+def refused(folder, p):
+    """A damaged plan is, by a row of its folds."""
     # A reader wants a row of a table per line.
     tables = ("kernels", "tensors", "nodes", "buffers", "program")
     head = {k: v for k, v in p.items() if k not in tables}
@@ -220,6 +216,36 @@ def damaged(rng, folder, path):
     done = subprocess.run([TDLRUN, bad], capture_output=True, text=True)
     assert done.returncode == 1 and "folds[" in done.stderr, \
         f"{done.returncode} {done.stderr}"
+
+
+def damaged(rng, folder, path):
+    with open(path) as f:
+        p = json.load(f)
+    if "folds" in p:
+        damage(rng, p)
+        refused(folder, p)
+
+
+def damaged_stage(folder, model):
+    """A fold reads a result of its stage in place of what another fold makes,
+    which is of its shape."""
+    path = make(model, folder, "square", "--stages", "2",
+                "--micro-batches", "2", "-k", "2", batch=WIDTH)
+    with open(path) as f:
+        p = json.load(f)
+    first = found = 0
+    for s in p["stages"]:
+        mine = p["tensors"][first:first + s["tensors"]]
+        first += s["tensors"]
+        results = [i for i, t in enumerate(mine) if t["role"] == "result" and
+                   t["shape"] == [WIDTH, WIDTH] and "buffer" in t]
+        for fold in s.get("folds", []):
+            if len(fold["inputs"]) == 2 and results:
+                kept, fold["inputs"][1] = fold["inputs"][1], results[-1]
+                refused(folder, p)
+                fold["inputs"][1] = kept
+                found += 1
+    assert found, "no stage has a fold and a result of its size"
 
 
 def one(seed, folder):
@@ -244,6 +270,8 @@ def one(seed, folder):
             raise
         plan = make(model, folder, "infer", "-k", k)
     given(net, folder, plan, x)
+    if tied:
+        damaged_stage(folder, model)
     if not stages:
         damaged(rng, folder, plan)
     if seed % 3 == 0:
