@@ -65,7 +65,7 @@ graph *model_read_graph(job *d, const char *path, const plan_model *m,
 	model_options o = { .model = m->name };
 	*status = job_model_options(d, path, &m->defines, &m->shapes, &o);
 	if (*status == CLI_OK)
-		*status = job_train_options(d, &m->train, &o);
+		*status = job_train_options(d, &m->train, path, &o);
 	if (*status == CLI_OK)
 		*status = read_carry(d, m, &o);
 	if (*status != CLI_OK)

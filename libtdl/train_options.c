@@ -16,13 +16,14 @@ static const char *needs_train(const train_request *r)
 					 : NULL;
 }
 
-/* Whether the options go together; says which do not. */
-static bool is_consistent(job *d, const train_request *r)
+/* Whether the options go together; says which do not.  Of a model in TDL every
+ * weight is a state, whatever it was trained with. */
+static bool is_consistent(job *d, const train_request *r, bool is_tdl)
 {
 	const char *option = needs_train(r);
 	const char *either = r->loss		? "loss"
 			     : r->freeze.n > 0 ? "freeze"
-			     : r->only.n > 0   ? "train-only"
+			     : r->only.n > 0 && is_tdl ? "train-only"
 					       : NULL;
 	if (r->train && r->evaluate)
 		cli_usage(&d->program, "%s and %s exclude each other",
@@ -45,12 +46,15 @@ static weight_globs globs_of(job *d, const cli_words *w)
 			       .used = ARENA_ARRAY(d->arena, bool, w->n + 1) };
 }
 
-cli_status job_train_options(job *d, const train_request *r,
-				model_options *o)
+cli_status job_train_options(job *d, const train_request *r, const char *path,
+			     model_options *o)
 {
 	o->seed = (uint64_t)r->seed;
-	if (!is_consistent(d, r))
+	if (!is_consistent(d, r, model_is_tdl(path)))
 		return CLI_USAGE;
+	weight_globs *only = ARENA_NEW(d->arena, weight_globs);
+	*only = globs_of(d, &r->only);
+	o->numbers = only;
 	if (!r->train && !r->evaluate)
 		return CLI_OK;
 	train_options *t = ARENA_NEW(d->arena, train_options);
@@ -63,7 +67,7 @@ cli_status job_train_options(job *d, const train_request *r,
 					  : NULL,
 		.recompute = r->recompute,
 		.freeze = globs_of(d, &r->freeze),
-		.only = globs_of(d, &r->only),
+		.only = *only,
 	};
 	o->train = t;
 	return CLI_OK;
@@ -86,7 +90,7 @@ cli_status job_check_globs(job *d, const model_options *o)
 	cli_status status = CLI_OK;
 	if (o->train)
 		status = check_globs(d, "freeze", &o->train->freeze);
-	if (o->train && status == CLI_OK)
-		status = check_globs(d, "train-only", &o->train->only);
+	if (o->numbers && status == CLI_OK)
+		status = check_globs(d, "train-only", o->numbers);
 	return status;
 }

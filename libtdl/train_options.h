@@ -45,7 +45,8 @@ extern const char *const train_precisions[];
 	  "do not train the weights whose names match; may be repeated",     \
 	  &(r)->freeze },                                                    \
 	{ CLI_REPEAT, 0, "train-only", "GLOB",                               \
-	  "train the weights whose names match, and no others; may be "      \
+	  "train the weights whose names match, and no others; single "      \
+	  "numbers of an ONNX model are weights where they do; may be "      \
 	  "repeated", &(r)->only },                                          \
 	{ CLI_INT, 0, "seed", "N",                                           \
 	  "the seed of random initial values", &(r)->seed,                   \
@@ -59,10 +60,11 @@ extern const char *const train_precisions[];
 	  "least possible (sqrt); all that a stage of a pipeline computes "  \
 	  "(stage)", &(r)->recompute }
 
-/* Sets o->train and o->seed.  CLI_USAGE, after a message, if an option needs
- * --train, or --evaluate, which is missing. */
-cli_status job_train_options(job *d, const train_request *r,
-				model_options *o);
+/* Sets o->train, o->numbers and o->seed, for the model at a path.  CLI_USAGE,
+ * after a message, if an option needs --train, or --evaluate, which is
+ * missing. */
+cli_status job_train_options(job *d, const train_request *r, const char *path,
+			     model_options *o);
 
 /* CLI_USAGE, after a message, where a pattern of --freeze or --train-only
  * matched no weight. */

@@ -42,6 +42,8 @@ typedef struct model_options {
 	uint64_t seed;	   /* of initial values */
 	const struct train_options *train; /* compiler/train/train.h; NULL:
 					      the model is not trained */
+	/* Single numbers of an ONNX model that are weights; NULL: none. */
+	const struct weight_globs *numbers;
 	/* Outputs that become inputs, compiler/graph/carry.h; NULL: none. */
 	const struct carry_options *carry;
 	model_survey *survey; /* NULL, or the survey to fill in: then the import

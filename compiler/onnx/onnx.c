@@ -241,9 +241,11 @@ static bool add_input(importer *im, onnx_frame *f,
 static bool is_weight(const importer *im, const char *name,
 		      const tensor_type *type)
 {
-	const train_options *o = im->options->train;
-	return dtype_is_float(type->type) &&
-	       (type->ndim > 0 || (o && weight_globs_match(&o->only, name)));
+	const weight_globs *numbers = im->options->numbers;
+	if (!dtype_is_float(type->type))
+		return false;
+	bool named = numbers && weight_globs_match(numbers, name);
+	return type->ndim > 0 || named;
 }
 
 static tensor_id add_initializer(importer *im, const char *name,

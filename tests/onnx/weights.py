@@ -167,7 +167,10 @@ def trained(net, folder, model, seed):
     x = rng.standard_normal((4 * BATCH, WIDTH), np.float32)
     np.savez(data, x=x, label=rng.standard_normal(
         (4 * BATCH, net.outputs), np.float32))
-    only = ["--freeze", net.weights()[0]] if seed % 2 else []
+    numbers = [n for n, v in net.values.items()
+               if v.dtype == np.float32 and v.ndim == 0]
+    named = ["--train-only", "[wk]*"] if numbers and seed % 2 else []
+    only = named + (["--freeze", net.weights()[0]] if seed % 2 else [])
     t = make(model, folder, "train", "--train", "--loss", "mse",
              "-k", "2", *only)
     points = os.path.join(folder, "points")
@@ -178,7 +181,9 @@ def trained(net, folder, model, seed):
     assert any(not np.array_equal(values[n], net.values[n]) for n in values)
     want = judge(net, values, x[:BATCH], folder)
     np.savez(os.path.join(folder, "x.npz"), x=x[:BATCH])
-    for name, options in (("infer", ["-k", "2"]),
+    if named:
+        assert all(n in step for n in numbers), numbers
+    for name, options in (("infer", ["-k", "2", *named]),
                           ("evaluate", ["-k", "1", "--evaluate", *only])):
         plan = make(model, folder, name, *options)
         near(outputs(plan, folder, "--parameters", points), want, name)
