@@ -135,8 +135,8 @@ def hugging_face(name):
                     use_cache=False))
             else:
                 self.net = t.ViTForImageClassification(t.ViTConfig(
-                    hidden_size=32, num_hidden_layers=2, image_size=16,
-                    num_attention_heads=4, intermediate_size=64, patch_size=4,
+                    hidden_size=16, num_hidden_layers=1, image_size=8,
+                    num_attention_heads=4, intermediate_size=32, patch_size=4,
                     num_labels=8, hidden_dropout_prob=0,
                     attention_probs_dropout_prob=0))
 
@@ -150,7 +150,7 @@ def hugging_face(name):
             if name == "hf-gpt2":
                 return (torch.randint(0, 96, (8, 16)),
                         torch.randint(0, 96, (8, 16)))
-            return torch.randn(8, 3, 16, 16), torch.randint(0, 8, (8,))
+            return torch.randn(8, 3, 8, 8), torch.randint(0, 8, (8,))
     return Net()
 
 
@@ -161,6 +161,7 @@ NETS.update({name: lambda name=name: hugging_face(name)
 # Operators that DTensor has no rule for, where a plan divides them otherwise than
 # by blocks that are all they need.
 GATHERED = {"grouped": {"group_norm"}, "moe": {"topk", "einsum"},
+            "hf-vit": {"conv2d"},
             "unet": {"mse_loss", "conv2d"},
             "resnet": {"_native_batch_norm_legit_functional", "conv2d"}}
 MOST_TIMES = 6  # a plan's bytes, where layouts of gradients are DTensor's
