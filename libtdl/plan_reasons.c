@@ -235,6 +235,27 @@ static tensor_id find_tensor(const graph *g, const char *name)
 	return NONE;
 }
 
+/* Whether devices have the tensor; says which they have in its place. */
+static bool is_held(job *d, const plan *p, const char *where, const char *name)
+{
+	for (int t = 0; t < p->ntensors; t++) {
+		if (strcmp(p->tensors[t].name, name) ||
+		    p->tensors[t].buffer >= 0)
+			continue;
+		int to = plan_folded_to(d->arena, p, t);
+		if (to < 0)
+			cli_usage(&d->program, "no device has '%s' in %s",
+				  name, where);
+		else
+			cli_usage(&d->program, "no device has '%s' in %s: '%s' "
+				  "is computed of it once, and lies there in "
+				  "its place", name, where,
+				  p->tensors[to].name);
+		return false;
+	}
+	return true;
+}
+
 /* The tensor that was probably meant. */
 static const char *tensor_hint(arena *a, const graph *g, const char *name)
 {
@@ -268,6 +289,9 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 	r->planner = by ? by : plan_reasons_planners[0];
 	r->graph = plan_graph(d->arena, p, &r->as);
 	r->tensor = find_tensor(r->graph, name);
+	*status = CLI_USAGE;
+	if (r->tensor != NONE && !is_held(d, p, where, name))
+		return false;
 	*status = CLI_INPUT;
 	if (r->tensor == NONE)
 		*status = cli_usage(&d->program, "there is no tensor '%s' in "

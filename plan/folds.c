@@ -166,3 +166,19 @@ bool plan_check_folds(plan_checker *c, arena *tmp)
 	}
 	return check_rest(c, tmp, made, read);
 }
+
+/* ---- what follows ------------------------------------------------------ */
+
+int plan_folded_to(arena *tmp, const plan *p, int tensor)
+{
+	bool *follows = ARENA_ARRAY(tmp, bool, p->ntensors + 1);
+	follows[tensor] = true;
+	for (int i = 0; i < p->nfolds; i++) {
+		const plan_fold *f = &p->folds[i];
+		for (int j = 0; j < f->ninputs; j++)
+			follows[f->output] |= follows[f->inputs[j]];
+		if (follows[f->output] && p->tensors[f->output].buffer >= 0)
+			return f->output;
+	}
+	return -1;
+}

@@ -417,6 +417,10 @@ int plan_constant_of(const plan *p, int tensor);
  * same. */
 void plan_constant_box(const plan_tensor *t, const box *at, void *to);
 
+/* The first tensor with a buffer that folds make of one, perhaps by way of
+ * others; -1: there is none. */
+int plan_folded_to(arena *tmp, const plan *p, int tensor);
+
 /* The CRC-32 of a part of a file.  False when an error was added. */
 bool plan_file_crc(const char *path, int64_t offset, int64_t nbytes,
 		   uint32_t *crc, diag_sink *s);

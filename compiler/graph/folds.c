@@ -2,6 +2,9 @@
  * they can be computed again. */
 #include "config.h"
 
+#include <string.h>
+
+#include "base/intern.h"
 #include "compiler/graph/builder.h"
 
 void graph_free_weights(graph_builder *b)
@@ -93,4 +96,31 @@ void build_place_folds(graph_builder *b, graph *g, const built_folds *f,
 	for (int i = 0; i < n; i++)
 		if (used[i] && is_folded(b->tensors.at[i]) && f->varies[i])
 			place(b, g, i, names);
+}
+
+/* ---- what follows ------------------------------------------------------ */
+
+static bool has_tensor(const graph *g, const char *name)
+{
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (!strcmp(g->tensors[t].name, name))
+			return true;
+	return false;
+}
+
+const char *graph_folded_to(arena *tmp, const graph *g, const char *name)
+{
+	strmap *follows = strmap_new(tmp);
+	strmap_put(follows, name, follows);
+	for (int i = 0; i < g->nfolds; i++) {
+		const graph_fold *f = &g->folds[i];
+		bool any = false;
+		for (int j = 0; j < f->ninputs; j++)
+			any = any || strmap_get(follows, f->inputs[j]);
+		if (any && has_tensor(g, f->output))
+			return f->output;
+		if (any)
+			strmap_put(follows, f->output, follows);
+	}
+	return NULL;
 }

@@ -135,6 +135,10 @@ typedef struct graph {
 	const struct graph *whole;
 } graph;
 
+/* The first tensor of a graph that folds make of one that they alone read,
+ * known by its name, perhaps by way of others; NULL where there is none. */
+const char *graph_folded_to(arena *tmp, const graph *g, const char *name);
+
 /* Elements and bytes of a tensor; they fit, because importers check it. */
 int64_t tensor_nelem(const tensor_type *t);
 int64_t tensor_nbytes(const tensor_type *t);

@@ -140,6 +140,12 @@ static bool decide(reading *r, const pin *p, int id, const kernel *k)
 static bool no_name(const reading *r, const pin *p)
 {
 	spelling s = { .given = p->names };
+	const char *to = p->of_nodes ? NULL
+		: graph_folded_to(r->arena, r->g, p->names);
+	if (to)
+		return fail(r, p, arena_printf(
+			r->arena, "no device has '%s': '%s' is computed of it "
+			"once, and lies there in its place", p->names, to));
 	for (tensor_id t = 0; !p->of_nodes && t < r->g->ntensors; t++)
 		spelling_try(&s, r->g->tensors[t].name);
 	for (node_id n = 0; p->of_nodes && n < r->g->nnodes; n++)

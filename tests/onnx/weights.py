@@ -253,6 +253,27 @@ def damaged_stage(folder, model):
     assert found, "no stage has a fold and a result of its size"
 
 
+def told(model, folder, path):
+    """A weight that only folds read has no layout: who asks for one, or wants
+    one, is told what lies in its place."""
+    with open(path) as f:
+        tensors = json.load(f)["tensors"]
+    absent = [t["name"] for t in tensors if t["role"] == "state" and
+              "buffer" not in t]
+    held = [t["name"] for t in tensors if "buffer" in t]
+    for name in absent[:1]:
+        for command in (
+                ["explain", "--plan", path, "--tensor", name],
+                ["plan", model, "-D", f"batch={BATCH}", "-k", "2", "--pin",
+                 f"{name}=cut 0", "-o", os.path.join(folder, "no.plan")]):
+            done = subprocess.run([TDLC, *command], capture_output=True,
+                                  text=True)
+            text = " ".join(done.stderr.split())
+            assert done.returncode in (1, 2) and any(
+                f"no device has '{name}'" in text and f"'{x}' is computed" in
+                text for x in held), f"{command}: {done.stderr}"
+
+
 def one(seed, folder):
     rng = np.random.default_rng(zlib.crc32(b"weights") + seed)
     net = Network(rng)
@@ -278,6 +299,7 @@ def one(seed, folder):
     if tied:
         damaged_stage(folder, model)
     if not stages:
+        told(model, folder, plan)
         damaged(rng, folder, plan)
     if seed % 3 == 0:
         trained(net, folder, model, seed)
