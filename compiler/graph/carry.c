@@ -170,13 +170,34 @@ static void set_zero(graph_builder *b, tensor_id input)
 	graph_set_default(b, input, &(constant){ .data = data, .fill = true });
 }
 
+static bool is_called(const char *name, const char *other)
+{
+	return other && !strcmp(name, other);
+}
+
+/* Whether the model has an input of that name that nothing replaces. */
+static bool stays(const carrier *c, const char *name)
+{
+	const graph_builder *b = c->b;
+	return find(b, b->inputs.at, b->inputs.n, name) != NONE &&
+	       !is_called(name, c->o->positions) &&
+	       !is_called(name, c->o->mask);
+}
+
 static bool find_position(carrier *c)
 {
 	graph_builder *b = c->b;
-	const char *name = c->o->position;
+	const char *name = c->o->position, *own = "position";
 	tensor_type scalar = { .type = DT_I64 };
 	if (!name) {
-		c->position = graph_add_input(b, "position", &scalar);
+		if (stays(c, own))
+			diag_warning_in(b->sink, DIAG_BAD_CARRY, b->name,
+					"the model's input '%s' is not the "
+					"running position, which gets another "
+					"name; %s %s makes it that", own,
+					diag_option(b->sink, "carry-position"),
+					own);
+		c->position = graph_add_input(b, own, &scalar);
 		set_zero(b, c->position);
 		return true;
 	}

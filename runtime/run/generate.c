@@ -311,6 +311,14 @@ static bool step(generation *g, int64_t end, int64_t *fed)
 	return true;
 }
 
+/* Whether a word's number is an element that the input of tokens can have. */
+static bool is_element(const generation *g, int64_t word)
+{
+	dtype t = g->feed->inputs[g->tokens].type;
+	int bits = dtype_bits(t) - dtype_is_signed(t);
+	return bits > 62 || word < INT64_C(1) << bits;
+}
+
 /* Appends the likeliest word to each row that has no token there and has not
  * ended.  Each row is as if it were alone: no token sees another row's. */
 static bool append(generation *g, int64_t fed)
@@ -324,6 +332,15 @@ static bool append(generation *g, int64_t fed)
 					 "scores of row %" PRId64 " behind "
 					 "token %" PRId64 " are no numbers", r,
 					 g->at - 1);
+		if (!is_element(g, word))
+			return fail_with(&g->s->f, CLI_INPUT,
+					 "%s: word %" PRId64 ", the likeliest "
+					 "behind token %" PRId64 " of row %"
+					 PRId64 ", is no %s, of which '%s' is",
+					 g->s->o->plan, word, g->at - 1, r,
+					 dtype_name(g->feed->inputs[g->tokens]
+							    .type),
+					 g->feed->inputs[g->tokens].name);
 		g->ids[r * g->all + g->at] = word;
 		g->made += g->at > g->lengths[r];
 		if (word == g->s->o->stop)

@@ -153,7 +153,37 @@ CASES = [(1, 1, "i64", False, "tofu", False),
          (2, 1, "i64", False, "data-parallel", False)]
 CASES = list(enumerate(CASES))
 
+WIDE = """
+op favours(tokens[R]: i8) -> y[R, 300]: f32 =
+    lambda r, w: if w == 200 then 1.0 else 0.0
+
+model wide() {
+    input tokens[1]: i8
+    logits = favours(tokens)
+    output logits
+}
+"""
+
+
+def check_wide(folder):
+    """A word that is no number of the type of tokens is not fed, wrapped."""
+    model, path, prompt = (os.path.join(folder, f) for f in
+                           ("wide.tdl", "wide.plan", "bytes.npz"))
+    with open(model, "w") as f:
+        f.write(WIDE)
+    call(TDLC, "plan", model, "-k", "1", "-o", path)
+    np.savez(prompt, tokens=np.ones([1, 1], np.int8))
+    done = subprocess.run([TDLRUN, path, "--generate", "2", "--prompt",
+                           prompt], capture_output=True, text=True)
+    assert done.returncode == 1 and "word 200" in done.stderr and \
+        "is no i8" in done.stderr, done
+
+
 with tempfile.TemporaryDirectory() as top:
+    try:
+        check_wide(top)
+    except AssertionError as e:
+        expect(e, False)
     for one in sample(CASES, 4):
         try:
             check(top, one)

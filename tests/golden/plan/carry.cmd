@@ -16,6 +16,12 @@ plan --model memory -k 2 --carry next_h=h
 tdlrun "$tmp/p.plan" --steps 3 --verify --json | grep '"verified"'
 plan --model memory -k 2 --carry next_h=h --carry-position at --carry-length 5
 grep '"growth"' "$tmp/p.plan"
+# An input is called as the plan's own.
+placed() { plan --model placed -k 2 --carry next_h=h --carry-positions "$@"; }
+placed places
+grep -o '"position[^,]*' "$tmp/p.plan"
+placed places --carry-position position
+grep -o '"position[^,]*' "$tmp/p.plan"
 # What does not go.
 decoder -k 2 --carry next_keys=keys --carry-length 8
 decoder -k 2 --carry next_keys=keys --carry-length 8 --carry-mask mask
