@@ -99,17 +99,14 @@ static bool get_states(run *r, executor *m, const results *to)
 	return good;
 }
 
-/* The outputs that are taken from a step: its loss; of the last one all, where
- * somebody asks for them. */
-static array *outputs_taken(const run *r, const results *to, bool last)
+/* Of the outputs the loss alone. */
+static const array *loss_alone(const run *r, const results *to)
 {
-	const options *o = r->s->o;
 	int n = r->p->noutputs, loss = session_loss(r->p);
-	array *taken = ARENA_COPY(r->s->a, to->arrays, n);
+	array *x = ARENA_COPY(r->s->a, to->arrays, n);
 	for (int i = 0; i < n; i++)
-		if (i != loss && !(last && (o->outputs || o->verify)))
-			taken[i].data = NULL;
-	return taken;
+		x[i].data = i == loss ? x[i].data : NULL;
+	return x;
 }
 
 /* Steps of a plan that keeps nothing are all the same: one worker makes but
@@ -119,8 +116,8 @@ static bool step(run *r, executor *m, const results *to, bool noted)
 	session *s = r->s;
 	bool all = noted || session_changes_states(r->p);
 	int64_t n = all ? steps_of(s) : 1;
-	const array *usual = outputs_taken(r, to, false);
-	const array *last = outputs_taken(r, to, true);
+	const array *usual = loss_alone(r, to);
+	const array *last = s->o->outputs || s->o->verify ? to->arrays : usual;
 	for (int64_t i = 0; i < n; i++) {
 		session_progress(s, "%sstep %" PRId64 " of %" PRId64,
 				 noted ? "" : "one worker: ", i + 1, n);
@@ -569,9 +566,7 @@ static bool prepare(run *r)
 	session *s = r->s;
 	const options *o = s->o;
 	r->feed = feed_new(s->a, r->p, !o->inputs, &s->f);
-	if (!r->feed)
-		return false;
-	if (o->inputs && !feed_read(r->feed, o->inputs, &s->f))
+	if (!r->feed || (o->inputs && !feed_read(r->feed, o->inputs, &s->f)))
 		return false;
 	if (o->learning_rate >= 0 &&
 	    !feed_set_learning_rate(r->feed, o->learning_rate, &s->f))
