@@ -61,6 +61,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/plan_report.c %D%/plan_report.h \
 	%D%/plan_speed.c %D%/plan_speed.h \
 	%D%/plan_report_text.c \
+	%D%/plan_score.c %D%/plan_score.h \
 	%D%/plan_search.c %D%/plan_search.h \
 	%D%/plan_stages.c %D%/plan_stages.h \
 	%D%/plan_stages_text.c \

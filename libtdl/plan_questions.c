@@ -85,12 +85,18 @@ char *tdl_plan_report(tdl_plan *p)
 	return ask(report, &q);
 }
 
+/* The machine that is asked for, else that of the plan. */
+static const topology *machine_for(api_call *c, const char *name,
+				   const plan *p)
+{
+	return plan_topology(&c->job, stages_machine_name(&p->predicted, name),
+			     mesh_workers(&p->mesh));
+}
+
 static const topology *machine_of(api_call *c, const question *q,
 				  const plan *p)
 {
-	return plan_topology(&c->job,
-			     stages_machine_name(&p->predicted, q->name),
-			     mesh_workers(&p->mesh));
+	return machine_for(c, q->name, p);
 }
 
 /* A plan of several stages on a machine, which is known or has a name; NULL
@@ -260,6 +266,24 @@ static bool predict(api_call *c, const question *q, plan_pair *x, int i)
 	return true;
 }
 
+/* Sets the machine on which two plans are compared, where none is asked for:
+ * that of the plans.  False after a message. */
+static bool find_common(api_call *c, question *q,
+			const plan_pipeline *const *plans)
+{
+	const char *of[2];
+	for (int i = 0; i < 2; i++)
+		of[i] = stages_machine_name(&plans[i]->predicted, q->name);
+	if (of[0] && of[1] && strcmp(of[0], of[1])) {
+		api_fail(c, TDL_USAGE, "the plans are for '%s' and for '%s': "
+			 "%s says on which they are compared", of[0], of[1],
+			 job_option(&c->job, "topology"));
+		return false;
+	}
+	q->name = of[0] ? of[0] : of[1];
+	return true;
+}
+
 static void compare(api_call *c, void *arg)
 {
 	question *q = arg;
@@ -267,7 +291,8 @@ static void compare(api_call *c, void *arg)
 	text_stream s;
 	x.plan[0] = api_read_stages(c, q->of);
 	x.plan[1] = x.plan[0] ? api_read_stages(c, q->beside) : NULL;
-	if (!x.plan[1] || !predict(c, q, &x, 0) || !predict(c, q, &x, 1))
+	if (!x.plan[1] || !find_common(c, q, x.plan) ||
+	    !predict(c, q, &x, 0) || !predict(c, q, &x, 1))
 		return;
 	plan_differences tensors = plan_compare(&x, false);
 	plan_differences operators = plan_compare(&x, true);
@@ -287,9 +312,9 @@ char *tdl_plan_diff(tdl_plan *p, tdl_plan *other, const char *machine)
 }
 
 /* The place of a tensor in a plan of several stages. */
-static void explain_stages(api_call *c, question *q)
+static void explain_stages(api_call *c, question *q, const char *machine)
 {
-	const stages_view *v = stages_of(c, q->of, NULL);
+	const stages_view *v = stages_of(c, q->of, machine);
 	stages_tensor x;
 	text_stream s;
 	if (!v)
@@ -312,20 +337,26 @@ static void explain(api_call *c, void *arg)
 	plan_reasons r;
 	cli_status status;
 	int by = 0;
-	const cli_option table[] = { PLAN_REASONS_OPTION_ALGORITHM(&by),
-				     { CLI_END } };
+	const char *machine = NULL;
+	const cli_option table[] = {
+		PLAN_REASONS_OPTION_ALGORITHM(&by),
+		PLAN_OPTION_TOPOLOGY(c->job.arena, &machine),
+		{ CLI_END }
+	};
+	const topology *t;
 	const plan *p;
 	text_stream s;
 	if (!api_options(c, table, q->options))
 		return;
 	if (api_has_stages(q->of)) {
-		explain_stages(c, q);
+		explain_stages(c, q, machine);
 		return;
 	}
-	if (!(p = api_read_plan(c, q->of)))
+	if (!(p = api_read_plan(c, q->of)) ||
+	    !(t = machine_for(c, machine, p)))
 		return;
 	bool made = plan_reasons_of(&c->job, p, q->of->path, q->name,
-				    plan_reasons_planners[by], &r, &status);
+				    plan_reasons_planners[by], t, &r, &status);
 	api_status(c, status);
 	if (!made)
 		return;

@@ -2,6 +2,7 @@
 
 #include "libtdl/plan_reasons.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "compiler/analysis/strategy.h"
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/partial_values.h"
+#include "compiler/lower/cost.h"
+#include "compiler/lower/lower.h"
 #include "compiler/planners/partial_assignment.h"
 #include "compiler/portfolio/one_planner.h"
 #include "layout/layout_text.h"
@@ -16,10 +19,38 @@
 
 /* ---- the best plan with a choice --------------------------------------- */
 
-/* The bytes of the best plan with what is pinned; -1 with *why. */
+/* The graph with constants and states that need no memory for their values. */
+static const graph *without_values(arena *a, const graph *g)
+{
+	graph *to = ARENA_COPY(a, g, 1);
+	to->tensors = ARENA_COPY(a, g->tensors, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		to->tensors[t].constant.fill = true;
+	return to;
+}
+
+/* The seconds of the program of an assignment; NAN where it has none. */
+static double seconds_of(const plan_reasons *r, const assignment *as)
+{
+	arena *tmp = arena_new();
+	const graph *g = without_values(tmp, r->graph);
+	diag_sink *sink = diag_sink_new(tmp);
+	const lower_options o = { .algorithm = r->planner };
+	lowering *l = lowering_new(tmp, g, as, &o, sink);
+	lower_rooms rooms;
+	double s = NAN;
+	if (l)
+		s = lower_seconds(lowering_draft(tmp, l, (lower_choice){ 0 },
+						 &rooms), r->machine);
+	arena_free(tmp);
+	return s;
+}
+
+/* The bytes of the best plan with what is pinned, and, unless it is NULL, its
+ * seconds; -1 with *why. */
 static int64_t bytes_with(arena *a, const plan_reasons *r,
 			  const partial_assignment *pins, const char *algorithm,
-			  const char **why)
+			  const char **why, double *seconds)
 {
 	const search_request q = { .mesh = r->as.mesh, .algorithm = algorithm,
 				   .pins = pins };
@@ -28,6 +59,8 @@ static int64_t bytes_with(arena *a, const plan_reasons *r,
 	int64_t bytes = s->error ? -1 : s->total;
 	if (s->error)
 		*why = arena_printf(a, "%s", s->error);
+	else if (seconds && bytes < COST_MAX)
+		*seconds = seconds_of(r, &s->assignment);
 	arena_free(tmp);
 	return bytes;
 }
@@ -42,7 +75,7 @@ static int64_t plan_bytes(arena *a, const plan_reasons *r)
 	const char *why;
 	memset(all.tensor_set, true, (size_t)g->ntensors);
 	memset(all.node_set, true, (size_t)g->nnodes);
-	return bytes_with(a, r, &all, "tofu", &why);
+	return bytes_with(a, r, &all, "tofu", &why, NULL);
 }
 
 /* The reason that the tensor cannot lie so; NULL: it can. */
@@ -64,14 +97,14 @@ static const char *refusal(arena *a, const plan_reasons *r, const cuts *c)
 
 /* The bytes of the best plan in which the tensor lies so, by a planner. */
 static int64_t bytes_of(arena *a, const plan_reasons *r, const cuts *c,
-			const char *by, const char **why)
+			const char *by, const char **why, double *seconds)
 {
 	arena *tmp = arena_new();
 	partial_assignment pins = partial_assignment_new(tmp, r->graph);
 	pins.tensors[r->tensor] = *c;
 	pins.tensor_set[r->tensor] = true;
 	partial_assignment_tie(&pins);
-	int64_t bytes = bytes_with(a, r, &pins, by, why);
+	int64_t bytes = bytes_with(a, r, &pins, by, why, seconds);
 	arena_free(tmp);
 	if (bytes < COST_MAX)
 		return bytes;
@@ -96,7 +129,9 @@ static void try_choice(arena *a, const plan_reasons *r, int axis,
 	x->refused = refusal(a, r, &c);
 	/* The others combine partial results at once. */
 	x->by = has_partial(r, &c) ? "extended" : r->planner;
-	x->bytes = x->refused ? -1 : bytes_of(a, r, &c, x->by, &x->refused);
+	x->seconds = NAN;
+	x->bytes = x->refused ? -1 : bytes_of(a, r, &c, x->by, &x->refused,
+					      &x->seconds);
 }
 
 /* ---- the operators around it ------------------------------------------- */
@@ -214,6 +249,7 @@ static void explain_step(arena *a, plan_reasons *r, int axis)
 static void explain_all(arena *a, plan_reasons *r)
 {
 	r->bytes = plan_bytes(a, r);
+	r->seconds = seconds_of(r, &r->as);
 	r->partial = partial_values_of(a, r->graph, PARTIAL_USEFUL);
 	r->steps = ARENA_ARRAY(a, plan_step, r->as.mesh.naxes);
 	for (node_id id = 0; id < r->graph->nnodes; id++) {
@@ -276,7 +312,7 @@ static int bucket_of(const plan *p, const char *name)
 }
 
 bool plan_reasons_of(job *d, const plan *p, const char *where,
-		     const char *name, const char *by,
+		     const char *name, const char *by, const topology *t,
 		     plan_reasons *r, cli_status *status)
 {
 	if (p->loop.turns > 0) {
@@ -285,7 +321,7 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 				    where);
 		return false;
 	}
-	*r = (plan_reasons){ .algorithm = p->algorithm };
+	*r = (plan_reasons){ .algorithm = p->algorithm, .machine = t };
 	r->planner = by ? by : plan_reasons_planners[0];
 	r->graph = plan_graph(d->arena, p, &r->as);
 	r->tensor = find_tensor(r->graph, name);
@@ -301,6 +337,8 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 	    !plan_is_countable(d->sink, r->graph, mesh_workers(&p->mesh)))
 		return false;
 	explain_all(d->arena, r);
+	int reductions;
+	r->buckets = plan_buckets(p, &reductions) > 0;
 	r->bucket = bucket_of(p, name);
 	*status = CLI_OK;
 	return true;
@@ -325,6 +363,11 @@ const char *plan_reasons_variable(arena *a, const plan_reasons *r, node_id n,
 static json_t *bytes_json(int64_t bytes)
 {
 	return bytes < 0 ? json_null() : json_integer(bytes);
+}
+
+static json_t *seconds_json(double seconds)
+{
+	return isfinite(seconds) ? json_real(seconds) : json_null();
 }
 
 static json_t *text_json(const char *text)
@@ -352,9 +395,11 @@ static json_t *step_json(arena *a, const plan_reasons *r, int axis)
 	for (int i = 0; i < s->nchoices; i++) {
 		const plan_choice *x = &s->choices[i];
 		json_array_append_new(
-			all, json_pack("{s:s,s:o,s:o,s:s}", "layout",
+			all, json_pack("{s:s,s:o,s:o,s:o,s:s}", "layout",
 				       plan_reasons_dim(a, x->dim), "bytes",
-				       bytes_json(x->bytes), "reason",
+				       bytes_json(x->bytes),
+				       "predicted_seconds",
+				       seconds_json(x->seconds), "reason",
 				       text_json(x->refused), "by", x->by));
 	}
 	for (int i = 0; i < r->nneighbours; i++)
@@ -390,11 +435,14 @@ json_t *plan_reasons_json(arena *a, const plan_reasons *r)
 	for (int i = 0; i < r->as.mesh.naxes; i++)
 		json_array_append_new(steps, step_json(a, r, i));
 	return json_pack(
-		"{s:s,s:s,s:i,s:s,s:o,s:I,s:I,s:o,s:s,s:o,s:o}", "model",
+		"{s:s,s:s,s:i,s:s,s:o,s:I,s:I,s:o,s:s,s:o,s:s,s:o,s:o}",
+		"model",
 		r->graph->name, "algorithm", r->algorithm, "devices",
 		mesh_workers(&r->as.mesh), "tensor", t->name, "shape", shape,
 		"bytes", (json_int_t)tensor_nbytes(&t->type), "byte_model",
-		(json_int_t)r->bytes, "bucket",
+		(json_int_t)r->bytes, "predicted_seconds",
+		seconds_json(r->seconds), "predicted_for", r->machine->name,
+		"bucket",
 		r->bucket > 0 ? json_integer(r->bucket) : json_null(),
 		"planner", r->planner, "steps", steps,
 		"undivided", undivided_json(r));

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "compiler/cost/topology.h"
 #include "compiler/planners/search.h"
 #include "libtdl/job.h"
 #include "plan/plan.h"
@@ -17,6 +18,7 @@ typedef struct plan_choice {
 				no plan */
 	int64_t bytes;	     /* of the byte model, of the best plan with it; -1
 				if it is refused */
+	double seconds;	     /* predicted, of a run of that; NAN */
 	const char *by;	     /* the planner that found that plan */
 } plan_choice;
 
@@ -52,6 +54,9 @@ typedef struct plan_reasons {
 	assignment as; /* the plan's */
 	tensor_id tensor;
 	int64_t bytes; /* of the byte model, of the plan */
+	const topology *machine; /* for which times are predicted */
+	double seconds; /* of a run of the plan; of all without buckets, .. */
+	bool buckets; /* .. which the plan has */
 	const struct partial_values *partial;
 	int bucket; /* in which its partial results are combined; 0: none */
 	plan_step *steps; /* one per axis of the mesh */
@@ -69,10 +74,11 @@ extern const char *const plan_reasons_planners[];
 	  "(default), joint", (i), .choices = plan_reasons_planners }
 
 /* Tries all choices for the tensor of that name in a plan, whose file is
- * `where', by one of the planners; NULL is the first.  False, with *status,
- * after a message where there is no such tensor, or with errors added. */
+ * `where', by one of the planners, NULL is the first, on a machine.  False, with
+ * *status, after a message where there is no such tensor, or with errors
+ * added. */
 bool plan_reasons_of(job *d, const plan *p, const char *where,
-		     const char *name, const char *by,
+		     const char *name, const char *by, const topology *t,
 		     plan_reasons *r, cli_status *status);
 
 /* "cut 0", "replicated", "partial(Sum)" */

@@ -3,10 +3,12 @@
 
 #include "libtdl/plan_reasons.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "libtdl/plan_report.h"
 
 enum { MOST_NEIGHBOURS_SHOWN = 8 };
@@ -24,6 +26,14 @@ static const char *kind_text(const tensor *t)
 
 /* ---- text -------------------------------------------------------------- */
 
+/* ", in 3.20 ms", where a time is known. */
+static const char *time_text(arena *a, double seconds)
+{
+	return isfinite(seconds) ? arena_printf(a, ", in %s",
+						units_seconds(seconds).text)
+				 : "";
+}
+
 static void print_head(FILE *to, arena *a, const plan_reasons *r)
 {
 	const tensor *t = &r->graph->tensors[r->tensor];
@@ -39,8 +49,10 @@ static void print_head(FILE *to, arena *a, const plan_reasons *r)
 	if (r->bucket > 0)
 		fprintf(to, "  its partial results are combined in bucket "
 			"%d\n", r->bucket);
-	fprintf(to, "  the plan moves %s by the byte model\n",
-	       plan_bytes_text(a, r->bytes));
+	text_indented(to, arena_printf(
+		a, "the plan moves %s by the byte model%s for '%s'%s",
+		plan_bytes_text(a, r->bytes), time_text(a, r->seconds),
+		r->machine->name, r->buckets ? ", without buckets" : ""), 2);
 	if (m->naxes == 0)
 		fprintf(to, "  one device holds all of it\n");
 }
@@ -76,9 +88,10 @@ static void print_choices(FILE *to, arena *a, const plan_reasons *r, int axis)
 		if (x->refused)
 			fprintf(to, "cannot be: %s\n", x->refused);
 		else
-			fprintf(to, "%10s  %s%s\n",
+			fprintf(to, "%10s  %s%s%s\n",
 				plan_bytes_text(a, x->bytes),
 				beside_text(a, r, x->bytes),
+				time_text(a, x->seconds),
 				extent_text(a, r, x));
 	}
 }

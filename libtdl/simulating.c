@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libtdl/api.h"
+#include "libtdl/plan_score.h"
 #include "libtdl/stages_beside.h"
 #include "libtdl/stages_view.h"
 
@@ -42,6 +43,28 @@ char *tdl_plan_simulate(tdl_plan *p, const char *machine)
 {
 	question q = { .of = p, .machine = machine };
 	return api_ask(p->context, simulate, &q, &q.answer);
+}
+
+static void score(api_call *c, void *arg)
+{
+	question *q = arg;
+	const stages_view *v = view_of(c, q);
+	const plan_score *x = v ? plan_score_of(&c->job, v) : NULL;
+	text_stream s;
+	if (!x)
+		return;
+	if (api_as_text(c)) {
+		plan_score_text(text_stream_open(&s), x);
+		q->answer = api_printed(c, &s);
+	} else {
+		q->answer = api_text(plan_score_json(x));
+	}
+}
+
+char *tdl_plan_score(tdl_plan *p, const char *machine)
+{
+	question q = { .of = p, .machine = machine };
+	return api_ask(p->context, score, &q, &q.answer);
 }
 
 static void trace(api_call *c, void *arg)

@@ -81,6 +81,42 @@ static cli_status placements(page *p, const char *function,
 				  page_given(p, function)));
 }
 
+/* Whether a command is called for a plan: a file is named, which is no model,
+ * and no devices are. */
+static bool is_plan(int argc, char **argv)
+{
+	bool file = false, asks = false;
+	for (int i = 1; i < argc; i++) {
+		file |= argv[i][0] != '-';
+		asks |= page_is_model(argv[i]) || !strncmp(argv[i], "-k", 2) ||
+			!strncmp(argv[i], "--dev", 5) ||
+			!strncmp(argv[i], "--pin", 5);
+	}
+	return file && !asks;
+}
+
+static cli_status score_plan(page *p, int argc, char **argv)
+{
+	const char *machine = NULL;
+	const cli_option options[] = {
+		PAGE_OPTION_TOPOLOGY(p, &machine),
+		PAGE_OPTION_PROFILE(p),
+		PAGE_OPTION_JSON(p),
+		PAGE_OPTIONS(p),
+		{ CLI_END },
+	};
+	page_options(p, options);
+	int first = page_begin(p, argc, argv);
+	if (first < 0)
+		return p->status;
+	if (argc - first != 1)
+		return cli_usage(&p->program, "one plan is expected");
+	tdl_plan *plan = tdl_plan_load(p->context, argv[first]);
+	if (page_failed(p))
+		return p->status;
+	return page_print(p, tdl_plan_score(plan, machine));
+}
+
 cli_status command_compare(page *p, int argc, char **argv)
 {
 	if (!are_placements(argc, argv))
@@ -94,6 +130,11 @@ cli_status command_compare(page *p, int argc, char **argv)
 
 cli_status command_score(page *p, int argc, char **argv)
 {
+	if (!are_placements(argc, argv) && is_plan(argc, argv)) {
+		p->program.synopsis = "PLAN [OPTION]...";
+		p->program.about = "Print the cost of a plan on a machine.";
+		return score_plan(p, argc, argv);
+	}
 	if (!are_placements(argc, argv))
 		return plans(p, "tdl_model_score", tdl_model_score, argc,
 			     argv);

@@ -31,14 +31,40 @@ static cli_status explain_operator(page *p, const explain_options *o,
 	return page_print(p, tdl_module_explain(m, name, given));
 }
 
+/* The machine that was named, of the options of a search. */
+static const char *machine_of(page *p)
+{
+	const tdl_option *given = page_given(p, "tdl_plan_search");
+	const char *machine = NULL;
+	for (; given->name; given++)
+		if (!strcmp(given->name, "topology"))
+			machine = given->value;
+	return machine;
+}
+
+/* Whether any other of them was given. */
+static bool is_searched(page *p)
+{
+	const tdl_option *given = page_given(p, "tdl_plan_search");
+	bool any = false;
+	for (; given->name; given++)
+		any |= strcmp(given->name, "topology") != 0;
+	return any;
+}
+
 static cli_status explain_tensor(page *p, const explain_options *o)
 {
-	const tdl_option by[] = { { "algorithm", o->algorithm }, { NULL } };
+	const char *machine = machine_of(p);
+	tdl_option by[3] = { { NULL } };
+	int n = 0;
+	if (o->algorithm)
+		by[n++] = (tdl_option){ "algorithm", o->algorithm };
+	if (machine)
+		by[n++] = (tdl_option){ "topology", machine };
 	tdl_plan *plan = tdl_plan_load(p->context, o->plan);
 	if (page_failed(p))
 		return p->status;
-	return page_print(p, tdl_plan_explain(plan, o->tensor,
-					      o->algorithm ? by : NULL));
+	return page_print(p, tdl_plan_explain(plan, o->tensor, by));
 }
 
 /* Why the layers of a model lie in their stages. */
@@ -96,10 +122,11 @@ static const char *misfit(page *p, const explain_options *o, char **operands,
 	if (o->plan || o->tensor) {
 		if (!o->plan || !o->tensor)
 			return "--plan and --tensor go together";
-		return n || o->format || is_of_model(p) ||
+		return n || o->format || is_searched(p) ||
+			       page_has(p, "tdl_model_load", NULL) ||
 			       page_has(p, "tdl_module_explain", NULL)
-			? "with --plan there are only --tensor, --algorithm "
-			  "and --json" : NULL;
+			? "with --plan there are only --tensor, --algorithm, "
+			  "--topology and --json" : NULL;
 	}
 	if (o->algorithm)
 		return "--algorithm goes with --plan";

@@ -379,7 +379,12 @@ TDL_API char *tdl_plan_page(tdl_plan *p, const tdl_option *options);
  * `tdlc simulate'. */
 TDL_API char *tdl_plan_simulate(tdl_plan *p, const char *topology);
 
-/* The same as a trace, JSON that Chrome and Perfetto show: `tdlc simulate
+/* The bytes that a plan moves and needs, and the times of a step on a machine,
+ * NULL for that of the plan or the default, and on one device of it: `tdlc
+ * score PLAN'. */
+TDL_API char *tdl_plan_score(tdl_plan *p, const char *topology);
+
+/* The same step as a trace, JSON that Chrome and Perfetto show: `tdlc simulate
  * --trace'. */
 TDL_API char *tdl_plan_trace(tdl_plan *p, const char *topology);
 
@@ -402,12 +407,15 @@ TDL_API char *tdl_plan_chart(tdl_plan *p, const char *topology,
  * `tdlc explain MODEL'. */
 TDL_API char *tdl_plan_cuts(tdl_plan *p);
 
-/* The differences between two plans of one context: `tdlc diff`. */
+/* The differences between two plans of one context, with the times of both on
+ * a machine; NULL is that of the plans, TDL_USAGE where each has one of its
+ * own, or the default: `tdlc diff`. */
 TDL_API char *tdl_plan_diff(tdl_plan *p, tdl_plan *q, const char *topology);
 
 /* The reasons for a tensor's layout: the alternatives, what the best plan with
- * each moves, and the operators that would.  Options: algorithm, which
- * completes each, tofu or joint: `tdlc explain --plan'. */
+ * each moves, and how long it takes, and the operators that would.  Options:
+ * algorithm, which completes each, tofu or joint; topology, the machine,
+ * without it that of the plan, or the default: `tdlc explain --plan'. */
 TDL_API char *tdl_plan_explain(tdl_plan *p, const char *tensor,
 			       const tdl_option *options);
 

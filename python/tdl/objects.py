@@ -131,6 +131,11 @@ class Plan:
         """The result of the search: `tdlc plan --json'."""
         return self.context._json(lib.tdl_plan_report(self._at))
 
+    def score(self, topology=None):
+        """What it moves, needs and takes: `tdlc score PLAN --json'."""
+        t = ffi.NULL if topology is None else str(topology).encode()
+        return self.context._json(lib.tdl_plan_score(self._at, t))
+
     def layout(self, topology=None):
         """Who holds what: `tdlc show PLAN --json'."""
         t = ffi.NULL if topology is None else str(topology).encode()

@@ -379,7 +379,8 @@ static bool plan_of_stages(library_world *w)
 
 static bool plan_diff(library_world *w)
 {
-	return is_json(tdl_plan_diff(w->plan, w->plan, NULL));
+	char *score = tdl_plan_score(w->plan, NULL);
+	return is_json(score) && is_json(tdl_plan_diff(w->plan, w->plan, 0));
 }
 
 static bool plan_explain(library_world *w)
@@ -481,8 +482,7 @@ const library_call library_calls[] = {
 	{ "tdl_model_frontier", model_frontier },
 	{ "tdl_plan_search", plan_search },
 	{ "tdl_plan_search", library_auto },
-	{ "tdl_plan_write", plan_write },
-	{ "tdl_plan_load", plan_load },
+	{ "tdl_plan_write", plan_write }, { "tdl_plan_load", plan_load },
 	{ "tdl_plan_of_text", plan_of_text },
 	{ "tdl_plan_text", plan_text },
 	{ "tdl_plan_report", plan_report },
@@ -495,7 +495,7 @@ const library_call library_calls[] = {
 	{ "tdl_plan_chart", plan_chart },
 	{ "tdl_plan_chart", plan_of_stages },
 	{ "tdl_plan_cuts", plan_of_stages },
-	{ "tdl_plan_diff", plan_diff },
+	{ "tdl_plan_diff", plan_diff }, { "tdl_plan_score", plan_diff },
 	{ "tdl_plan_explain", plan_explain },
 	{ "tdl_plan_annotate", plan_annotate },
 	{ "tdl_plan_export", plan_export },
