@@ -177,35 +177,106 @@ static void emit_elements(emitter *g, const terms *t, const cuda_reads *f,
 	CLOSE();
 }
 
+/* The terms of a lane that are read before the first of them is added: as many
+ * as registers hold, so that memory has something to do meanwhile. */
+static int terms_ahead(const cuda_reads *f)
+{
+	enum { REGISTERS = 24, MOST = 8, SIZE = 4 };
+	int each = 0, n = MOST;
+	for (int i = 0; i < f->n; i++) {
+		int size = (int)dtype_size(f->reads[i]->type);
+		each += size > SIZE ? size / SIZE : 1;
+	}
+	while (n > 1 && n * each > REGISTERS)
+		n /= 2;
+	return f->n ? n : 1;
+}
+
+/* Opens the loop over the terms of a lane that are read at one time. */
+static void open_ahead(emitter *g, const terms *t, const team *how, int n)
+{
+	SAY("#pragma unroll");
+	OPEN("for (int unit = 0; unit < %d; unit++)", n);
+	SAY("TDL_INT at = term_at + unit * %d;", how->lanes);
+	cuda_decode(g, t->flat, "at");
+}
+
+/* The terms of this lane from term_at on, n at a time, as long as there are so
+ * many.  They are added in the same order as one by one. */
+static void emit_ahead(emitter *g, const terms *t, const team *how,
+		       const cuda_reads *f, int n, const char *end,
+		       const char *sum)
+{
+	OPEN("for (; term_at + %d < %s; term_at += %d)", (n - 1) * how->lanes,
+	     end, n * how->lanes);
+	for (int i = 0; i < f->n; i++)
+		SAY("%s next%d[%d];", type_of_element(f->reads[i]->type), i, n);
+	open_ahead(g, t, how, n);
+	for (int i = 0; i < f->n; i++)
+		SAY("next%d[unit] = %s;", i,
+		    print_element_at(&g->p, f->reads[i]));
+	CLOSE();
+	SAY("TDL_AFTER_LOADS();");
+	for (int i = 0; i < f->n; i++)
+		vec_push(g->p.a, &g->p.loaded,
+			 ((named){f->reads[i], arena_printf(g->p.a,
+							    "next%d[unit]",
+							    i)}));
+	open_ahead(g, t, how, n);
+	emit_point(g, t, sum);
+	CLOSE();
+	g->p.loaded.n = 0;
+	CLOSE();
+}
+
+/* The terms of this lane from term_at to `end`. */
+static void emit_terms(emitter *g, const terms *t, const team *how,
+		       const char *end, const char *sum)
+{
+	cuda_reads f = {.g = g, .loop = -1, .wanted = cuda_is_plain};
+	if (t->flat && g->s.kind != SCHEDULE_SCATTER)
+		cuda_find_reads(&f, g->s.term);
+	int n = terms_ahead(&f);
+	if (n > 1)
+		emit_ahead(g, t, how, &f, n, end, sum);
+	SAY("#pragma unroll %d", n > 1 ? 1 : 4);
+	OPEN("for (; term_at < %s; term_at += %d)", end, how->lanes);
+	if (t->flat)
+		SAY("TDL_INT at = term_at;");
+	cuda_decode(g, t->flat, "at");
+	emit_point(g, t, sum);
+	CLOSE();
+}
+
+/* The same, n beside each other at a time. */
+static void emit_vectors(emitter *g, const terms *t, const team *how,
+			 const cuda_reads *f, int n, const char *end,
+			 const char *sum)
+{
+	SAY("#pragma unroll 2");
+	OPEN("for (; term_at < %s; term_at += %d)", end, n * how->lanes);
+	emit_elements(g, t, f, n, sum);
+	CLOSE();
+}
+
 /* The terms of this lane, n beside each other at a time, in stretches. */
 static void emit_lane(emitter *g, const terms *t, const team *how,
 		      const cuda_reads *f, int n, bool is_long)
 {
 	const char *sum = is_long ? "part" : "sum", *end = "stop";
+	SAY("TDL_INT term_at = lane%s;",
+	    n > 1 ? arena_printf(g->p.a, " * %d", n) : "");
 	if (is_long) {
-		OPEN("for (TDL_INT term_at = lane%s; term_at < stop;)",
-		     n > 1 ? arena_printf(g->p.a, " * %d", n) : "");
+		OPEN("while (term_at < stop)");
 		SAY("const TDL_INT end = tdl_min(stop, term_at + %d);",
 		    CUDA_TERMS * how->lanes);
 		SAY("float part = 0;");
 		end = "end";
 	}
-	SAY("#pragma unroll %d", n > 1 ? 2 : 4);
-	OPEN("for (%s; term_at < %s; term_at += %d)",
-	     is_long ? ""
-		     : arena_printf(g->p.a, "TDL_INT term_at = lane%s",
-				    n > 1 ? arena_printf(g->p.a, " * %d", n)
-					  : ""),
-	     end, n * how->lanes);
-	if (n > 1) {
-		emit_elements(g, t, f, n, sum);
-	} else {
-		if (t->flat)
-			SAY("TDL_INT at = term_at;");
-		cuda_decode(g, t->flat, "at");
-		emit_point(g, t, sum);
-	}
-	CLOSE();
+	if (n > 1)
+		emit_vectors(g, t, how, f, n, end, sum);
+	else
+		emit_terms(g, t, how, end, sum);
 	if (is_long) {
 		SAY("sum += part;");
 		CLOSE();
@@ -290,6 +361,19 @@ static bool is_near(const emitter *g, int l)
 	return step > 0 && step < FAR_STEP;
 }
 
+/* Columns: as many as leave a block for each processor of a GPU, of as many
+ * threads as these have room for. */
+static team columns_of(int64_t results, int64_t nterms)
+{
+	enum { BLOCKS = 128, ROOM = 1024, LONG = 1024 };
+	int columns = results >= 32 * BLOCKS   ? 32
+		      : results >= 16 * BLOCKS ? 16
+					       : 8;
+	bool few = results / columns < ROOM && nterms >= LONG;
+	int threads = few ? 1024 : CUDA_THREADS;
+	return (team){threads, threads / columns, columns, true};
+}
+
 /* The number of threads that share an element, by the extents and by the order
  * of reads in memory. */
 static team team_of(const emitter *g, int64_t results, int64_t nterms)
@@ -305,16 +389,8 @@ static team team_of(const emitter *g, int64_t results, int64_t nterms)
 	if (along_result || !along_terms) {
 		if (results >= MANY)
 			return alone;
-		int columns = results >= WARPS	     ? 32
-			      : results >= WARPS / 4 ? 16
-			      : results >= 8	     ? 8
-						     : 1;
-		int threads = nterms >= LONG && results < MANY / 4
-				      ? 1024
-				      : CUDA_THREADS;
-		if (columns > 1)
-			return (team){threads, threads / columns, columns,
-				      true};
+		if (results >= 8)
+			return columns_of(results, nterms);
 	}
 	if (nterms >= LONG && results < 512)
 		return (team){1024, 1024, 1, false};

@@ -181,6 +181,10 @@ template <class T> TDL_INLINE bool tdl_fits(const T *p, int n)
 	return (uint64_t)p % (sizeof(T) * n < 16 ? sizeof(T) * n : 16) == 0;
 }
 
+/* Loads in front of it come before what is behind it: compilers would make each
+ * where it is used, and wait for it. */
+#define TDL_AFTER_LOADS() asm volatile("" ::: "memory")
+
 /* ---- reductions -------------------------------------------------------- */
 
 /* join() makes one of two accumulators, and is commutative. */

@@ -188,6 +188,20 @@ kernel *reduce_first(reducer r, dtype t, int rows, int cols)
 	return k;
 }
 
+/* out[j] = sum over h and i of x[h, i, j] (y[h, i] - x[h, i, j]) */
+static kernel *weighed_rows(dtype t, int h, int i, int j)
+{
+	kernel *k = begin("weighed", RED_SUM, t);
+	kexpr *c = add_var(k, "j", KVAR_OUTPUT, j);
+	kexpr *a = add_var(k, "h", KVAR_REDUCE, h);
+	kexpr *b = add_var(k, "i", KVAR_REDUCE, i);
+	int x = add_input(k, "x", t, 3, h, i, j);
+	int y = add_input(k, "y", t, 2, h, i);
+	k->body = mul(READ(k, x, NULL, a, b, c),
+		      sub(READ(k, y, NULL, a, b), READ(k, x, NULL, a, b, c)));
+	return k;
+}
+
 /* Long ones, of which sums are taken in blocks, and lanes; lengths around
  * whole ones. */
 START_TEST(long_reductions)
@@ -211,6 +225,9 @@ START_TEST(long_reductions)
 		vec_push(mem, &all, reduce_first(RED_SUM, DT_F16, lengths[n],
 						 3));
 	}
+	vec_push(mem, &all, weighed_rows(DT_F32, 3, 170, 14));
+	vec_push(mem, &all, weighed_rows(DT_BF16, 3, 410, 9));
+	vec_push(mem, &all, weighed_rows(DT_F64, 1, 401, 33));
 	kernel *named = reduce_last(RED_SUM, DT_F32, 3, 20001);
 	named->inputs[0].name = "total";
 	named->vars[0].name = "lane";
