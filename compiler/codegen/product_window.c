@@ -19,6 +19,37 @@ typedef struct window {
 	int rows, cols;
 } window;
 
+static bool is_sum(const nest *n, const linear *x, const turn *t)
+{
+	for (int l = 0; l < n->n; l++)
+		if (x->coef[l] != t->sum.coef[l])
+			return false;
+	return x->affine && x->c == t->sum.c;
+}
+
+/* Index d of a read, where it moves evenly: also by the quotient of a sum of
+ * which the product's classes are, whose rest is left out. */
+static linear index_of(const schedule *s, const kexpr *e, int d)
+{
+	linear x = linear_of(&s->nest, e->args[d]), none = { .affine = true };
+	const kexpr *i = e->args[d];
+	nest whole = s->nest;
+	if (x.affine || !s->nturns || i->kind != KX_FN || i->fn != FN_DIV ||
+	    i->args[1]->kind != KX_INT)
+		return x;
+	for (int l = 0; l < whole.n; l++)
+		whole.loops[l].part = LOOP_WHOLE;
+	const linear sum = linear_of(&whole, i->args[0]);
+	for (const turn *t = s->turns; t < s->turns + s->nturns; t++) {
+		if (t->by != i->args[1]->i || !is_sum(&whole, &sum, t))
+			continue;
+		none.coef[t->row] = sum.coef[t->row];
+		none.coef[t->term] = sum.coef[t->term] * t->step / t->by;
+		return none;
+	}
+	return x;
+}
+
 /* Whether index d of e depends on no loop of `all` but two. */
 static bool moves_by(const nest *n, const kexpr *e, int d, loop_set all, int x,
 		     int y)
@@ -27,26 +58,27 @@ static bool moves_by(const nest *n, const kexpr *e, int d, loop_set all, int x,
 		 set_without(set_without(all, x), y));
 }
 
-static int64_t coefficient(const nest *n, const kexpr *e, int d, int l)
+static int64_t coefficient(const schedule *s, const kexpr *e, int d, int l)
 {
-	return l < 0 ? 0 : linear_of(n, e->args[d]).coef[l];
+	return l < 0 ? 0 : index_of(s, e, d).coef[l];
 }
 
 /* Whether a loop of columns goes in small steps along dimension d, and one of
  * few terms, too. */
-static bool steps(const nest *n, const kexpr *e, int d, int column, int term)
+static bool steps(const schedule *s, const kexpr *e, int d, int column,
+		  int term)
 {
-	int64_t step = coefficient(n, e, d, column);
-	int64_t by = coefficient(n, e, d, term);
+	int64_t step = coefficient(s, e, d, column);
+	int64_t by = coefficient(s, e, d, term);
 	return step >= 1 && step <= MOST_STEPS && by && by >= -MOST_TERMS &&
-	       by <= MOST_TERMS && n->loops[term].extent <= MOST_TERMS;
+	       by <= MOST_TERMS && s->nest.loops[term].extent <= MOST_TERMS;
 }
 
 /* The dimension along which i and r move the window; -1 for none. */
-static int find_rows(const nest *n, const kexpr *e, int i, int r)
+static int find_rows(const schedule *s, const kexpr *e, int i, int r)
 {
 	for (int d = 0; i >= 0 && r >= 0 && d < kx_ndim(e) - 1; d++)
-		if (steps(n, e, d, i, r))
+		if (steps(s, e, d, i, r))
 			return d;
 	return -1;
 }
@@ -59,13 +91,13 @@ static int take(loop_set *s)
 	return l;
 }
 
-static window find_loops(const nest *n, const kexpr *e, loop_set own,
-			 loop_set depth)
+static window find_loops(const schedule *s, const kexpr *e)
 {
+	loop_set own = s->cols, depth = s->depth;
 	window w = { .i = -1, .r = -1, .cols = kx_ndim(e) - 1 };
 	w.j = take(&own);
 	w.s = take(&depth);
-	w.rows = find_rows(n, e, set_last(own), set_last(depth));
+	w.rows = find_rows(s, e, set_last(own), set_last(depth));
 	if (w.rows >= 0) {
 		w.i = take(&own);
 		w.r = take(&depth);
@@ -77,10 +109,10 @@ static window find_loops(const nest *n, const kexpr *e, loop_set own,
 	return w;
 }
 
-static bool all_affine(const nest *n, const kexpr *e)
+static bool all_affine(const schedule *s, const kexpr *e)
 {
 	for (int d = 0; d < kx_ndim(e); d++)
-		if (!linear_of(n, e->args[d]).affine)
+		if (!index_of(s, e, d).affine)
 			return false;
 	return true;
 }
@@ -88,7 +120,8 @@ static bool all_affine(const nest *n, const kexpr *e)
 static bool is_whole(const nest *n, loop_set s)
 {
 	for (; s; s &= s - 1)
-		if (n->loops[set_first(s)].part != LOOP_WHOLE)
+		if (n->loops[set_first(s)].part != LOOP_WHOLE &&
+		    n->loops[set_first(s)].part != LOOP_TURN)
 			return false;
 	return true;
 }
@@ -106,16 +139,24 @@ static bool has_type(const emitter *g, const kexpr *e)
 	return (t == DT_F32 || t == DT_F64) && e->type == t;
 }
 
-static bool find_window(const emitter *g, const kexpr *e, loop_set own,
-			window *w)
+/* The read of the columns: where they go class by class, that under the
+ * conditions. */
+static const kexpr *read_of(const schedule *s)
+{
+	const kexpr *e = s->right;
+	return s->nturns && e != s->finite ? e->args[1] : e;
+}
+
+static bool find_window(const emitter *g, const kexpr *e, window *w)
 {
 	const nest *n = &g->p.nest;
-	loop_set all = own | g->s.depth;
-	if (e->kind != KX_READ || !kx_ndim(e) || !has_type(g, e) || !own ||
-	    !is_whole(n, all) || !all_affine(n, e) || !has_border(n, e))
+	loop_set all = g->s.cols | g->s.depth;
+	if (e->kind != KX_READ || !kx_ndim(e) || !has_type(g, e) ||
+	    !g->s.cols || !is_whole(n, all) || !all_affine(&g->s, e) ||
+	    !has_border(n, e))
 		return false;
-	*w = find_loops(n, e, own, g->s.depth);
-	if (w->j < 0 || !steps(n, e, w->cols, w->j, w->s))
+	*w = find_loops(&g->s, e);
+	if (w->j < 0 || !steps(&g->s, e, w->cols, w->j, w->s))
 		return false;
 	for (int d = 0; d < w->cols; d++)
 		if (d == w->rows ? !moves_by(n, e, d, all, w->i, w->r)
@@ -132,7 +173,7 @@ static const char *print_move(emitter *g, const kexpr *e, int l)
 {
 	int64_t coef[MAX_NDIM];
 	for (int d = 0; d < kx_ndim(e); d++)
-		coef[d] = coefficient(&g->p.nest, e, d, l);
+		coef[d] = coefficient(&g->s, e, d, l);
 	return print_step(g, g->p.input[e->input], coef, kx_ndim(e));
 }
 
@@ -148,7 +189,8 @@ static const char *print_index(emitter *g, const kexpr *e, int d)
 	if (d < 0)
 		return "0";
 	x = linear_of(&g->p.nest, e->args[d]);
-	return print_linear(&g->p, &x, -1);
+	return x.affine ? print_linear(&g->p, &x, -1)
+			: print_expr(&g->p, e->args[d]);
 }
 
 /* Where row 0 and column 0 of the first image lie. */
@@ -186,9 +228,9 @@ static const char *print_number(emitter *g, int64_t x)
 
 static void emit_fields(emitter *g, const kexpr *e, const window *w)
 {
-	const nest *n = &g->p.nest;
-	int64_t step = w->rows < 0 ? 1 : coefficient(n, e, w->rows, w->i);
-	int64_t term = w->rows < 0 ? 0 : coefficient(n, e, w->rows, w->r);
+	const schedule *s = &g->s;
+	int64_t step = w->rows < 0 ? 1 : coefficient(s, e, w->rows, w->i);
+	int64_t term = w->rows < 0 ? 0 : coefficient(s, e, w->rows, w->r);
 	const char *x = g->p.input[e->input];
 	SAY("product.right.window = (tdl_window){");
 	SAY("\t.in = %s + %s,", x, print_start(g, e, w));
@@ -200,9 +242,9 @@ static void emit_fields(emitter *g, const kexpr *e, const window *w)
 	say_pair(g, "first", print_index(g, e, w->rows),
 		 print_index(g, e, w->cols));
 	say_pair(g, "step", print_number(g, step),
-		 print_number(g, coefficient(n, e, w->cols, w->j)));
+		 print_number(g, coefficient(s, e, w->cols, w->j)));
 	say_pair(g, "term", print_number(g, term),
-		 print_number(g, coefficient(n, e, w->cols, w->s)));
+		 print_number(g, coefficient(s, e, w->cols, w->s)));
 	say_pair(g, "lo", print_edge(g, e, w->rows, false),
 		 print_edge(g, e, w->cols, false));
 	say_pair(g, "hi", print_edge(g, e, w->rows, true),
@@ -213,10 +255,10 @@ static void emit_fields(emitter *g, const kexpr *e, const window *w)
 
 void emit_planes(emitter *g)
 {
-	const kexpr *e = g->s.right;
+	const kexpr *e = read_of(&g->s);
 	loop_set all = g->s.cols | g->s.depth;
 	window w;
-	if (!find_window(g, e, g->s.cols, &w))
+	if (!find_window(g, e, &w))
 		return;
 	text_block(&g->t);
 	emit_inputs(g, e);
@@ -226,9 +268,12 @@ void emit_planes(emitter *g)
 			emit_bounds(g, l);
 			SAY("const int64_t %s = %s_lo;", loop_name(g, l),
 			    loop_name(g, l));
+			emit_whole(g, l);
 		}
 	emit_fields(g, e, &w);
-	SAY("if (product.depth > 0)");
+	SAY("if (%sproduct.depth > 0)", g->s.nturns ? "tdl_turns && " : "");
 	SAY("\tproduct.right.planes = tdl_planes_%s;", type_suffix(e->type));
+	SAY("else");
+	SAY("\tproduct.right.planes = NULL;");
 	text_close(&g->t);
 }
