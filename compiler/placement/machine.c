@@ -115,7 +115,7 @@ static bool set_topology(arena *a, diag_sink *s, machine *m,
 		span *= l->size ? l->size : m->ndevices;
 		span = span > m->ndevices ? m->ndevices : span;
 		m->span[m->nlevels] = (int)span;
-		set_level(a, m, l->latency, l->bandwidth);
+		set_level(a, m, l->latency, topology_level_bandwidth(l));
 		if (span == m->ndevices)
 			break;
 	}
@@ -229,7 +229,7 @@ double machine_link_bandwidth(const machine_request *r)
 		return r->bandwidth;
 	for (int i = t->nlevels; i-- > 0 && span <= r->ndevices;) {
 		const topology_level *l = &t->levels[i];
-		least = fmin(least, l->bandwidth);
+		least = fmin(least, topology_level_bandwidth(l));
 		span *= l->size ? l->size : r->ndevices;
 		if (span >= r->ndevices)
 			break;

@@ -42,7 +42,8 @@ static bool add_op(converter *c, const char *name, cost_op op, double bytes)
 	int v = cost_builder_op(c->b, &op);
 	if (v >= 0)
 		cost_builder_result(c->b, v, bytes,
-				    1e3 * (l->latency + bytes / l->bandwidth));
+				    1e3 * (l->latency + bytes /
+					   topology_level_bandwidth(l)));
 	return v >= 0;
 }
 

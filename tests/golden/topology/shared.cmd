@@ -33,5 +33,22 @@ for t in apart shared; do
 	tdlc plan "$tmp/deep.tdl" --train -k 8 --stages 2 --schedule 1f1b --micro-batches 4 --inside data-parallel --topology "$tmp/$t.json" -o "$tmp/plan" | grep predicted
 	tdlc simulate "$tmp/plan" --topology "$tmp/$t.json" | grep -E '^  step|longest'
 done
-sed 's/"shared": 1.25e10/"shared": 0/' "$tmp/shared.json" >"$tmp/t.json"
-tdlc plan parts/chain.tdl -k 2 --topology "$tmp/t.json" 2>&1 | sed "s|^.*t.json|t.json|"
+for wrong in 0 -1 0.5 '"x"' null true '[1e9]' 1e999; do
+	sed "s/\"shared\": 1.25e10/\"shared\": $wrong/" "$tmp/shared.json" >"$tmp/t.json"
+	echo "$wrong"
+	tdlc plan parts/chain.tdl -k 2 --topology "$tmp/t.json" 2>&1 | sed "s|^.*t.json|t.json|"
+done
+# A transfer between boxes that has a tenth of its bandwidth, placed.
+cat >"$tmp/pin.json" <<'END'
+{"format": "tdl-placement", "version": 1, "devices": 8, "placement":
+ [{"id": "node1", "device": 0}, {"id": "node2", "device": 7}]}
+END
+cat >"$tmp/graph.txt" <<'END'
+node1 -- A -- forward_compute_time=1.0, backward_compute_time=1.0, activation_size=125000000.0, parameter_size=100.0
+node2 -- B -- forward_compute_time=1.0, backward_compute_time=1.0, activation_size=500.0, parameter_size=900.0
+	node1 -- node2
+END
+sed 's/"shared": 1.25e10/"shared": 1.25e9/' "$tmp/shared.json" >"$tmp/t.json"
+for t in apart shared t; do
+	tdlc score "$tmp/graph.txt" -k 8 --topology "$tmp/$t.json" --placement "$tmp/pin.json" | grep -e makespan -e error
+done
