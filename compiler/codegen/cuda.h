@@ -71,6 +71,13 @@ void cuda_elements(emitter *g, const char *elements);
 
 enum { CUDA_MAX_READS = 8 };
 
+/* A condition on indices on the way to a read, and those around it. */
+typedef struct cuda_when {
+	const struct cuda_when *up; /* NULL for none */
+	const kexpr *cond;
+	bool holds; /* or does not */
+} cuda_when;
+
 /* Reads of a kind, each once. */
 typedef struct cuda_reads cuda_reads;
 struct cuda_reads {
@@ -79,6 +86,8 @@ struct cuda_reads {
 	bool (*wanted)(const cuda_reads *f, const kexpr *read);
 	int n;
 	const kexpr *reads[CUDA_MAX_READS];
+	/* Under which they are inside their inputs; NULL: always. */
+	const cuda_when *when[CUDA_MAX_READS];
 };
 
 /* Adds those of e outside of conditions: they are inside their inputs. */
@@ -88,8 +97,9 @@ bool cuda_is_plain(const cuda_reads *f, const kexpr *e);
 /* Whether f->loop leads from each element to the next. */
 bool cuda_is_along(const cuda_reads *f, const kexpr *e);
 
-/* Finds the reads of e that go along memory; how many elements a vector has: 16
- * bytes of the largest type, one of `size` bytes included; 1 for none. */
+/* Finds the reads of e that go along memory, those under conditions, too; how
+ * many elements a vector has: 16 bytes of the largest type, one of `size` bytes
+ * included; 1 for none. */
 int cuda_vector_length(cuda_reads *f, const kexpr *e, size_t size);
 
 /* Declares `vectors`: whether the loop consists of whole vectors that lie where

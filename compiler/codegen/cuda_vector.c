@@ -3,31 +3,86 @@
 
 #include "compiler/codegen/cuda.h"
 
+#include "kernel/index_interval.h"
+
 #define SAY(...)  text_line(&g->t, __VA_ARGS__)
 #define OPEN(...) text_open(&g->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&g->t)
 
 enum { VECTOR = 16 };
 
-/* ---- reads that are always made ---------------------------------------- */
+/* ---- reads ------------------------------------------------------------- */
 
-static void note_read(cuda_reads *f, const kexpr *e)
+static bool same_when(const cuda_when *x, const cuda_when *y)
 {
-	for (int i = 0; i < f->n; i++)
-		if (kx_equal(f->reads[i], e))
-			return;
-	if (f->n < CUDA_MAX_READS && f->wanted(f, e))
+	for (; x && y; x = x->up, y = y->up)
+		if (x->holds != y->holds || !kx_equal(x->cond, y->cond))
+			return false;
+	return x == y;
+}
+
+/* False where there is no telling when a read that is made at several places
+ * is inside its input. */
+static bool note_read(cuda_reads *f, const kexpr *e, const cuda_when *when)
+{
+	for (int i = 0; i < f->n; i++) {
+		if (!kx_equal(f->reads[i], e))
+			continue;
+		if (!when)
+			f->when[i] = NULL;
+		return !f->when[i] || same_when(f->when[i], when);
+	}
+	if (f->n < CUDA_MAX_READS && f->wanted(f, e)) {
+		f->when[f->n] = when;
 		f->reads[f->n++] = e;
+	}
+	return true;
 }
 
 void cuda_find_reads(cuda_reads *f, const kexpr *e)
 {
 	if (e->kind == KX_READ) {
-		note_read(f, e);
+		note_read(f, e, NULL);
 		return;
 	}
 	for (int i = 0; i < kx_nalways(e); i++)
 		cuda_find_reads(f, e->args[i]);
+}
+
+static bool find_any_reads(cuda_reads *f, arena *a, const kexpr *e,
+			   const cuda_when *when);
+
+/* The reads of e, that is looked at where a condition holds, or does not.  One
+ * that says nothing of indices does not narrow what an input holds, so that
+ * these reads are inside of it whatever it is. */
+static bool find_under(cuda_reads *f, arena *a, const kexpr *e,
+		       const cuda_when *up, const kexpr *test, bool holds)
+{
+	const kernel *k = f->g->k;
+	if (!index_cond(a, k, kx_simplify(a, test, k->vars), holds))
+		return find_any_reads(f, a, e, up);
+	if (kx_has_read(test))
+		return !kx_has_read(e);
+	cuda_when *when = ARENA_NEW(a, cuda_when);
+	*when = (cuda_when){up, test, holds};
+	return find_any_reads(f, a, e, when);
+}
+
+/* Those under conditions, too; whether all of these are known. */
+static bool find_any_reads(cuda_reads *f, arena *a, const kexpr *e,
+			   const cuda_when *when)
+{
+	if (e->kind == KX_READ)
+		return note_read(f, e, when);
+	int always = kx_nalways(e);
+	bool known = true;
+	for (int i = 0; i < always && known; i++)
+		known = find_any_reads(f, a, e->args[i], when);
+	for (int i = always; i < e->nargs && known; i++)
+		known = find_under(f, a, e->args[i], when, e->args[0],
+				   e->kind == KX_SELECT ? i == 1
+							: e->fn == FN_AND);
+	return known;
 }
 
 bool cuda_is_plain(const cuda_reads *f, const kexpr *e)
@@ -68,8 +123,7 @@ int cuda_vector_length(cuda_reads *f, const kexpr *e, size_t size)
 	f->wanted = cuda_is_along;
 	if (f->loop < 0 || f->g->p.nest.loops[f->loop].part != LOOP_WHOLE)
 		return 1;
-	cuda_find_reads(f, e);
-	if (has_other_read(f, e))
+	if (!find_any_reads(f, f->g->p.a, e, NULL) || has_other_read(f, e))
 		return 1;
 	for (int i = 0; i < f->n; i++)
 		if (dtype_size(f->reads[i]->type) > size)
@@ -149,6 +203,53 @@ const char *cuda_vector_type(emitter *g, dtype t, int n)
 			    n);
 }
 
+static void load_vector(emitter *g, const cuda_reads *f, int i, int n)
+{
+	SAY("part%d = tdl_load<%d>(&%s);", i, n,
+	    print_element_at(&g->p, f->reads[i]));
+}
+
+static const char *print_when(emitter *g, const cuda_when *when)
+{
+	const char *s = print_operand(&g->p, when->cond);
+	if (when->holds && !when->up)
+		return print_expr(&g->p, when->cond);
+	if (!when->holds)
+		s = arena_printf(g->p.a, "!%s", s);
+	return when->up ? arena_printf(g->p.a, "%s && %s",
+				       print_when(g, when->up), s)
+			: s;
+}
+
+/* Opens the loop over the elements of a vector, while a condition holds. */
+static void open_units(emitter *g, const cuda_reads *f, int n,
+		       const char *while_)
+{
+	SAY("#pragma unroll");
+	OPEN("for (int unit = 0; %sunit < %d; unit++)", while_, n);
+	SAY("const TDL_INT %s = first + unit;", loop_name(g, f->loop));
+}
+
+/* The vector of a read that is made under a condition: as a whole where the
+ * condition holds for all of it, else those elements for which it does. */
+static void load_some(emitter *g, const cuda_reads *f, int i, int n)
+{
+	const char *when = print_when(g, f->when[i]);
+	SAY("bool whole%d = true;", i);
+	open_units(g, f, n, "");
+	SAY("whole%d = whole%d && (%s);", i, i, when);
+	CLOSE();
+	OPEN("if (whole%d)", i);
+	SAY("const TDL_INT %s = first;", loop_name(g, f->loop));
+	load_vector(g, f, i, n);
+	CLOSE();
+	open_units(g, f, n, arena_printf(g->p.a, "!whole%d && ", i));
+	SAY("if (%s)", when);
+	SAY("\tpart%d.at[unit] = %s;", i,
+	    print_element_at(&g->p, f->reads[i]));
+	CLOSE();
+}
+
 void cuda_open_vector(emitter *g, const cuda_reads *f, int n, var_set all,
 		      bool result)
 {
@@ -165,17 +266,18 @@ void cuda_open_vector(emitter *g, const cuda_reads *f, int n, var_set all,
 	SAY("const TDL_INT %s = first;", x);
 	if (result)
 		SAY("result = &%s;", print_result(&g->p));
-	for (int i = 0; i < f->n; i++) {
-		SAY("part%d = tdl_load<%d>(&%s);", i, n,
-		    print_element_at(&g->p, f->reads[i]));
+	for (int i = 0; i < f->n; i++)
+		if (!f->when[i])
+			load_vector(g, f, i, n);
+	CLOSE();
+	for (int i = 0; i < f->n; i++)
+		if (f->when[i])
+			load_some(g, f, i, n);
+	for (int i = 0; i < f->n; i++)
 		vec_push(g->p.a, &g->p.loaded,
 			 ((named){f->reads[i],
 				  arena_printf(g->p.a, "part%d.at[unit]", i)}));
-	}
-	CLOSE();
-	SAY("#pragma unroll");
-	OPEN("for (int unit = 0; unit < %d; unit++)", n);
-	SAY("const TDL_INT %s = first + unit;", x);
+	open_units(g, f, n, "");
 }
 
 void cuda_close_vector(emitter *g)

@@ -239,6 +239,48 @@ START_TEST(long_reductions)
 }
 END_TEST
 
+/* out[i, j] of reads that are made under conditions: on indices, on data, on
+ * both; some outside of which there is no element. */
+static kernel *chosen(dtype t, int way)
+{
+	kernel *k = begin("chosen", RED_NONE, t);
+	kexpr *i = add_var(k, "i", KVAR_OUTPUT, 37);
+	kexpr *j = add_var(k, "j", KVAR_OUTPUT, 48);
+	int x = add_input(k, "x", t, 2, 37, way == 4 ? 32 : 48);
+	int y = add_input(k, "y", t, 2, 37, way == 4 ? 16 : 48);
+	kexpr *at_x = READ(k, x, NULL, i, j), *at_y = READ(k, y, NULL, i, j);
+	kexpr *none = constant(t, 3), *up = kx_fn2(mem, FN_LE, j, i);
+	kexpr *right = kx_fn2(mem, FN_LT, num(5), j);
+	kexpr *data = kx_fn2(mem, FN_LT, constant(t, 1), at_y);
+	kexpr *both = kx_fn2(mem, FN_AND, up, data);
+	kexpr *front = kx_fn2(mem, FN_LT, j, num(32));
+	kexpr *of[] = {
+		kx_select(mem, up, at_x, none),
+		kx_select(mem, kx_fn1(mem, FN_NOT, up), none,
+			  kx_select(mem, right, at_x, at_y)),
+		kx_select(mem, data, at_x, none),
+		kx_select(mem, both, at_x, at_y),
+		kx_select(mem, front, at_x,
+			  READ(k, y, NULL, i, sub(j, num(32)))),
+		kx_select(mem, up, at_x,
+			  kx_select(mem, right, add(at_x, at_y), none)),
+		kx_select(mem, up, none, kx_select(mem, data, at_x, at_y)),
+	};
+	k->body = of[way];
+	return k;
+}
+
+START_TEST(conditions)
+{
+	static const dtype types[] = {DT_F32, DT_BF16, DT_U8};
+	kernels all = {0};
+	for (int t = 0; t < 3; t++)
+		for (int way = 0; way < 7; way++)
+			vec_push(mem, &all, chosen(types[t], way));
+	check_all(&all);
+}
+END_TEST
+
 /* Every function of every type that has it, on two inputs. */
 static kernel *elementwise(fn f, dtype t)
 {
@@ -473,6 +515,7 @@ void add_kinds_of_kernels(TCase *c)
 	tcase_add_test(c, products);
 	tcase_add_test(c, reductions);
 	tcase_add_test(c, long_reductions);
+	tcase_add_test(c, conditions);
 	tcase_add_test(c, functions);
 	tcase_add_test(c, casts);
 	tcase_add_test(c, bitcasts);
