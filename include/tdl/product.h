@@ -129,21 +129,6 @@ typedef TDL_T TDL_TYPED(lanes)
 /* a * b + c in every lane, as TDL_FMA has it: gcc makes one instruction of the
  * loop, clang of the operators. */
 static inline __attribute__((always_inline)) TDL_TYPED(vector)
-TDL_TYPED(fma_lanes)(TDL_T a, TDL_TYPED(vector) b, TDL_TYPED(vector) c)
-{
-#ifdef __clang__
-#pragma clang fp contract(fast)
-	return a * b + c;
-#else
-	TDL_TYPED(vector) r;
-	for (size_t l = 0; l < TDL_VECTOR / sizeof(TDL_T); l++)
-		r[l] = TDL_FMA(a, b[l], c[l]);
-	return r;
-#endif
-}
-
-/* The same of three vectors. */
-static inline __attribute__((always_inline)) TDL_TYPED(vector)
 TDL_TYPED(fma_vectors)(TDL_TYPED(vector) a, TDL_TYPED(vector) b,
 		       TDL_TYPED(vector) c)
 {
@@ -156,6 +141,13 @@ TDL_TYPED(fma_vectors)(TDL_TYPED(vector) a, TDL_TYPED(vector) b,
 		r[l] = TDL_FMA(a[l], b[l], c[l]);
 	return r;
 #endif
+}
+
+/* x in every lane; x - 0 is x, that of -0, too. */
+static inline __attribute__((always_inline)) TDL_TYPED(vector)
+TDL_TYPED(spread)(TDL_T x)
+{
+	return x - (TDL_TYPED(vector)){0};
 }
 
 /* A panel of a factor, as wide as a tile: element (d, i) is at[d * step + i].
@@ -194,11 +186,11 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 		const vector x0 = x[0], x1 = x[wide - 1];
 	TDL_UNROLL
 		for (int r = 0; r < rows; r++) {
-			const TDL_T y = left.at[r];
-			sum[r][0] = TDL_TYPED(fma_lanes)(y, x0, sum[r][0]);
+			const vector y = TDL_TYPED(spread)(left.at[r]);
+			sum[r][0] = TDL_TYPED(fma_vectors)(y, x0, sum[r][0]);
 			if (wide > 1)
-				sum[r][1] =
-					TDL_TYPED(fma_lanes)(y, x1, sum[r][1]);
+				sum[r][1] = TDL_TYPED(fma_vectors)(y, x1,
+								   sum[r][1]);
 		}
 		left.at += left.step;
 	}
