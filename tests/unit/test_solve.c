@@ -74,6 +74,31 @@ static problem *layered_problem(arena *a, uint64_t *seed, const recipe *r)
 	return p;
 }
 
+/* Layers of which each goes from one variable to the next by two others: by the
+ * same two tables, either of them turned or not. */
+static problem *turned_problem(arena *a, uint64_t *seed, const recipe *r)
+{
+	enum { LAYERS = 3, VALUES = 3 };
+	problem *p = problem_new(a);
+	int64_t *kinds[2];
+	for (int k = 0; k < 2; k++) {
+		kinds[k] = ARENA_ARRAY(a, int64_t, VALUES * VALUES);
+		for (int i = 0; i < VALUES * VALUES; i++)
+			kinds[k][i] = random_cost(seed, r);
+	}
+	for (int v = 0; v < 3 * LAYERS + 1; v++)
+		problem_add_var(p, VALUES);
+	for (int v = 1; v < 3 * LAYERS; v++) {
+		int from = v - v % 3, ends[] = { from, from + 3 };
+		for (int k = 0; k < 2 && v % 3; k++)
+			if (below(seed, 2))
+				problem_add_table(p, ends[k], v, kinds[k]);
+			else
+				problem_add_table(p, v, ends[k], kinds[k]);
+	}
+	return p;
+}
+
 static problem *random_problem(arena *a, uint64_t *seed, const recipe *r)
 {
 	problem *p = problem_new(a);
@@ -152,6 +177,22 @@ START_TEST(layers_are_exact)
 		s = solve(a, p, &limits);
 		ck_assert(s.lower_bound == p->top || s.cost == best);
 		ck_assert_int_eq(s.cost < p->top, best < p->top);
+		arena_free(a);
+	}
+}
+END_TEST
+
+/* Tables that are made of turned ones are not those of others. */
+START_TEST(turned_layers_are_exact)
+{
+	uint64_t seed = 500 + (uint64_t)_i;
+	solve_limits limits = solve_defaults();
+	for (int round = 0; round < 5; round++) {
+		arena *a = arena_new();
+		problem *p = turned_problem(a, &seed, &recipes[_i]);
+		solution s = solve(a, p, &limits);
+		check_solution(p, &s, brute_force(a, p), "turned", _i, round);
+		ck_assert(s.optimal);
 		arena_free(a);
 	}
 }
@@ -431,6 +472,7 @@ Suite *suite(void)
 	TCase *c = tcase_create("all");
 	tcase_add_loop_test(c, elimination_is_exact, 0, NRECIPES);
 	tcase_add_loop_test(c, layers_are_exact, 0, NRECIPES);
+	tcase_add_loop_test(c, turned_layers_are_exact, 0, NRECIPES);
 	tcase_add_loop_test(c, branch_and_bound_is_exact, 0, NRECIPES);
 	tcase_add_loop_test(c, parts_of_parts_are_proven, 0, 4);
 	tcase_add_loop_test(c, reducing_keeps_an_optimum, 0, NRECIPES);
