@@ -179,24 +179,54 @@ static int64_t count_tokens(const array *x, int64_t row)
 	return n > 0 ? n : -1;
 }
 
+/* The least and the most of what all rows have. */
+typedef struct span {
+	int64_t least, most;
+} span;
+
+static span span_of(const generation *g,
+		    int64_t (*of)(const generation *g, int64_t row))
+{
+	span s = { INT64_MAX, 0 };
+	for (int64_t r = 0; r < g->rows; r++) {
+		int64_t n = of(g, r);
+		s.least = n < s.least ? n : s.least;
+		s.most = n > s.most ? n : s.most;
+	}
+	return s;
+}
+
+static int64_t length_of(const generation *g, int64_t row)
+{
+	return g->lengths[row];
+}
+
+static int64_t end_of(const generation *g, int64_t row)
+{
+	return g->ends[row];
+}
+
+static int64_t generated(const generation *g, int64_t row)
+{
+	return g->ends[row] - g->lengths[row];
+}
+
 static bool find_lengths(generation *g, const array *x, const char *path)
 {
 	arena *a = g->s->a;
 	g->lengths = ARENA_ARRAY(a, int64_t, g->rows);
 	g->ends = ARENA_ARRAY(a, int64_t, g->rows);
-	g->least = x->dims[1];
 	for (int64_t r = 0; r < g->rows; r++) {
-		int64_t n = g->lengths[r] = count_tokens(x, r);
-		if (n < 0)
+		g->lengths[r] = count_tokens(x, r);
+		if (g->lengths[r] < 0)
 			return fail_with(&g->s->f, CLI_INPUT, "%s: row %" PRId64
 					 " of '%s' is not tokens, and then "
 					 "numbers below 0 where it is shorter "
 					 "than others", path, r, x->name);
-		if (n < g->least)
-			g->least = n;
-		if (n > g->prompt)
-			g->prompt = n;
 	}
+	span s = span_of(g, length_of);
+	g->least = s.least < x->dims[1] ? s.least : x->dims[1];
+	g->prompt = s.most;
 	return true;
 }
 
@@ -352,11 +382,7 @@ static bool append(generation *g, int64_t fed)
 /* The end of the row that ends last. */
 static int64_t last_end(const generation *g)
 {
-	int64_t most = 0;
-	for (int64_t r = 0; r < g->rows; r++)
-		if (g->ends[r] > most)
-			most = g->ends[r];
-	return most;
+	return span_of(g, end_of).most;
 }
 
 /* Leaves out the places behind the end of all rows. */
@@ -418,30 +444,6 @@ static double words_rate(const generation *g)
 	return rate(g->made, g->seconds);
 }
 
-static int64_t generated(const generation *g, int64_t row)
-{
-	return g->ends[row] - g->lengths[row];
-}
-
-/* The most that a row has got. */
-static int64_t most_generated(const generation *g)
-{
-	int64_t most = 0;
-	for (int64_t r = 0; r < g->rows; r++)
-		if (generated(g, r) > most)
-			most = generated(g, r);
-	return most;
-}
-
-static int64_t least_generated(const generation *g)
-{
-	int64_t least = INT64_MAX;
-	for (int64_t r = 0; r < g->rows; r++)
-		if (generated(g, r) < least)
-			least = generated(g, r);
-	return least;
-}
-
 static json_t *ids_json(const generation *g)
 {
 	json_t *rows = json_array();
@@ -463,7 +465,8 @@ static void report_json(const generation *g, const figures *x)
 	json_object_set_new(j, "prompt_tokens",
 			    json_integer((json_int_t)g->prompt));
 	json_object_set_new(j, "generated_tokens",
-			    json_integer((json_int_t)most_generated(g)));
+			    json_integer((json_int_t)
+						 span_of(g, generated).most));
 	json_object_set_new(j, "prompt_tokens_per_second",
 			    json_number(prompt_rate(g)));
 	json_object_set_new(j, "tokens_per_second",
@@ -501,7 +504,7 @@ static const char *range_text(arena *a, int64_t least, int64_t most)
 
 static void report_text(const generation *g, const figures *x)
 {
-	int64_t most = most_generated(g);
+	span made = span_of(g, generated);
 	printf("%s: %d worker%s, %" PRId64 " step%s of %s\n", g->p->model,
 	       x->devices, x->devices == 1 ? "" : "s", x->steps,
 	       x->steps == 1 ? "" : "s",
@@ -512,8 +515,8 @@ static void report_text(const generation *g, const figures *x)
 	       g->prompt == 1 ? "" : "s", g->rows, g->rows == 1 ? "" : "s",
 	       units_scaled(prompt_rate(g), "").text);
 	printf("  %-14s %s token%s in each row", "generated",
-	       range_text(g->s->a, least_generated(g), most),
-	       most == 1 ? "" : "s");
+	       range_text(g->s->a, made.least, made.most),
+	       made.most == 1 ? "" : "s");
 	if (words_rate(g) > 0)
 		printf(", %s tokens per second",
 		       units_scaled(words_rate(g), "").text);
