@@ -249,7 +249,8 @@ static divider divider_new(arena *a, arena *tmp, const graph *g, int nparts,
 		      ARENA_ARRAY(a, plan_pass, g->nnodes) };
 	for (node_id n = 0; n < g->nnodes; n++) {
 		x.part[n] = is_layer[n] ? parts[n] : NONE;
-		x.settled[n] = is_layer[n] || x.passes.backward[n] ||
+		x.settled[n] = is_layer[n] ||
+			       (is_body(g, n) && x.passes.backward[n]) ||
 			       g->turns->sections[n] == SECTION_AFTER;
 	}
 	return x;

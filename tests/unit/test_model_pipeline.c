@@ -62,6 +62,37 @@ static int64_t kept_bytes(const plan_pipeline *p)
 
 /* Stages that compute their forward passes again keep what comes from other
  * stages, and outputs. */
+/* Nodes that are computed once per run, casts of weights, lie in a stage that
+ * reads them. */
+static void check_homes(const graph *g, const stage_division *d)
+{
+	for (node_id n = 0; n < g->nnodes; n++) {
+		bool read = false, near = false;
+		for (node_id m = 0; m < g->nnodes; m++)
+			for (int i = 0; i < g->nodes[m].kernel->ninputs; i++)
+				if (g->nodes[m].inputs[i] ==
+				    g->nodes[n].output) {
+					read = true;
+					near |= d->stage[m] == d->stage[n];
+				}
+		ck_assert_msg(g->turns->sections[n] != SECTION_BEFORE ||
+			      !read || near, "'%s' lies in stage %d",
+			      g->nodes[n].name, d->stage[n]);
+	}
+}
+
+START_TEST(near_their_readers)
+{
+	for (int i = 0; model_cases[i].file; i++) {
+		arena *a = arena_new();
+		const graph *g = model_in_turns(a, &model_cases[i], 2);
+		const stage_division d = model_division(a, g, 4, 1);
+		check_homes(g, &d);
+		arena_free(a);
+	}
+}
+END_TEST
+
 START_TEST(recomputed)
 {
 	for (int i = 0; model_cases[i].file; i++) {
@@ -159,6 +190,7 @@ Suite *suite(void)
 	TCase *t = tcase_create("model_pipeline");
 	tcase_set_timeout(t, 240);
 	tcase_add_test(t, models);
+	tcase_add_test(t, near_their_readers);
 	tcase_add_test(t, recomputed);
 	tcase_add_test(t, tied);
 	tcase_add_test(t, placed);
