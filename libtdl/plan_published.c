@@ -276,13 +276,13 @@ static layer layer_of(const measured *m, const layer_table *t, int i,
 	const layer_cost *one = &m->one.of[m->costs->class[i]];
 	layer to = { .params = weights,
 		     .flops = one->computing / 3 / samples,
-		     .rep = one->kept / samples,
+		     .rep = layer_kept(one) / samples,
 		     .edge = m->layers->crossing[i + 1] / samples };
 	if (!m->divides)
 		return to;
 	const layer_cost *two = &m->two.of[m->costs->class[i]];
-	to.act = 2 * fmax(one->kept - two->kept, 0) / samples;
-	to.rep = fmax(one->kept / samples - to.act, 0);
+	to.act = 2 * fmax(layer_kept(one) - layer_kept(two), 0) / samples;
+	to.rep = fmax(layer_kept(one) / samples - to.act, 0);
 	to.ar = two->moving * t->intra / 4 / samples;
 	return to;
 }

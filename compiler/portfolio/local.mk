@@ -8,6 +8,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/limits.c %D%/limits.h \
 	%D%/one_planner.c %D%/one_planner.h \
 	%D%/pipeline_costs.c %D%/pipeline_costs.h \
+	%D%/pipeline_costs_classes.c \
 	%D%/pipeline_judge.c %D%/pipeline_judge.h \
 	%D%/pipeline_layers.c %D%/pipeline_layers.h \
 	%D%/pipeline_measure.c %D%/pipeline_measure.h \

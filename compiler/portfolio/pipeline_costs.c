@@ -5,128 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "compiler/lower/cost.h"
 #include "compiler/lower/lower.h"
-#include "compiler/lower/stage_graph.h"
 #include "plan/lifetimes.h"
-
-/* ---- classes ----------------------------------------------------------- */
-
-/* An input of a node: a result of its layer, or what the layer is given. */
-static uint64_t hash_input(const graph *g, tensor_id t, const int *layer,
-			   const uint64_t *known, node_id n)
-{
-	const tensor *x = &g->tensors[t];
-	node_id from = x->producer;
-	if (from != NONE && layer[from] == layer[n])
-		return hash_i64(HASH_SEED, (int64_t)known[from]);
-	uint64_t hash = hash_i64(HASH_SEED, -(int64_t)x->kind - 1);
-	hash = hash_i64(hash, x->parameter);
-	return hash_i64(hash, tensor_nbytes(&x->type));
-}
-
-/* Whether a node makes a number of numbers: norms' squares are added up in any
- * order, over all layers. */
-static bool is_of_numbers(const graph *g, const node *x)
-{
-	bool all = tensor_nelem(&g->tensors[x->output].type) == 1;
-	for (int i = 0; i < x->kernel->ninputs && all; i++)
-		all = tensor_nelem(&g->tensors[x->inputs[i]].type) == 1;
-	return all;
-}
-
-/* Of the inputs in any order: the terms of a gradient have none. */
-static uint64_t hash_node(const graph *g, const int *layer, plan_pass pass,
-			  const uint64_t *known, node_id n)
-{
-	const node *x = &g->nodes[n];
-	uint64_t inputs = 0;
-	for (int i = 0; i < x->kernel->ninputs; i++)
-		inputs += hash_input(g, x->inputs[i], layer, known, n);
-	uint64_t h = hash_i64(HASH_SEED, (int64_t)kernel_form_hash(x->kernel));
-	return hash_i64(hash_i64(h, pass), (int64_t)inputs);
-}
-
-/* By layer: equal for layers that do the same, whatever the order of their
- * nodes, in all likelihood; the winner is planned as it is. */
-static uint64_t *hash_layers(arena *a, const pipeline_layers *l,
-			     const int *layer, const plan_pass *pass)
-{
-	const graph *g = l->g;
-	uint64_t *hash = ARENA_ARRAY(a, uint64_t, l->n);
-	uint64_t *known = ARENA_ARRAY(a, uint64_t, g->nnodes);
-	for (node_id n = 0; n < g->nnodes; n++) {
-		if (is_of_numbers(g, &g->nodes[n]))
-			continue;
-		known[n] = hash_node(g, layer, pass[n], known, n);
-		hash[layer[n]] += known[n];
-	}
-	return hash;
-}
-
-static void find_classes(arena *a, arena *tmp, pipeline_costs *c,
-			 const uint64_t *hash)
-{
-	hash_table known = { 0 };
-	int *class = ARENA_ARRAY(a, int, c->layers->n);
-	int *first = ARENA_ARRAY(tmp, int, c->layers->n);
-	for (int i = 0; i < c->layers->n; i++) {
-		uint32_t at = 0;
-		int found = -1;
-		for (int k; found < 0 &&
-			    (k = hash_table_next(&known, hash[i], &at)) >= 0;)
-			if (hash[first[k]] == hash[i])
-				found = k;
-		if (found < 0) {
-			found = c->nclasses++;
-			first[found] = i;
-			hash_table_add(tmp, &known, hash[i], found);
-		}
-		class[i] = found;
-	}
-	c->class = class;
-}
-
-/* The nodes of the first layers of all classes, as a graph. */
-static const graph *sample_of(arena *a, const pipeline_costs *c)
-{
-	const graph *g = c->layers->g;
-	stage_division *d = ARENA_COPY(a, &c->division, 1);
-	int *stages = ARENA_ARRAY(a, int, g->nnodes);
-	bool *seen = ARENA_ARRAY(a, bool, c->nclasses);
-	bool *first = ARENA_ARRAY(a, bool, c->layers->n);
-	for (int i = 0; i < c->layers->n; i++) {
-		first[i] = !seen[c->class[i]];
-		seen[c->class[i]] = true;
-	}
-	for (node_id n = 0; n < g->nnodes; n++)
-		stages[n] = !first[c->division.stage[n]];
-	d->nstages = 2;
-	d->stage = stages;
-	stage_homes *h = ARENA_NEW(a, stage_homes);
-	*h = stage_homes_of(a, g, d);
-	return stage_graph(a, h, 0, ARENA_ARRAY(a, int, g->ntensors));
-}
-
-const pipeline_costs *pipeline_costs_new(arena *a, const pipeline_layers *l)
-{
-	arena *tmp = arena_new();
-	pipeline_costs *c = ARENA_NEW(a, pipeline_costs);
-	int *all = ARENA_ARRAY(tmp, int, l->n + 1);
-	for (int i = 0; i <= l->n; i++)
-		all[i] = i;
-	c->layers = l;
-	c->division = pipeline_layers_divide(a, l, l->n, 1, all);
-	find_classes(a, tmp, c, hash_layers(tmp, l, c->division.stage,
-					    c->division.pass));
-	c->sample = sample_of(a, c);
-	c->nodes = strmap_new(a);
-	for (node_id n = 0; n < l->g->nnodes; n++)
-		strmap_put(c->nodes, l->g->nodes[n].name, &l->g->nodes[n]);
-	arena_free(tmp);
-	return c;
-}
 
 /* ---- a program --------------------------------------------------------- */
 
@@ -138,6 +19,10 @@ typedef struct measurer {
 			added, that of the last that it reads; NONE */
 	node_id *instr; /* by instruction: the graph's node; NONE */
 	layer_cost *costs; /* by class */
+	strmap *tensors; /* the graph's, by name */
+	int *maker, *reader; /* by tensor: the layer that makes it in a forward
+				pass, and the first other one that reads it in
+				its own; NONE */
 } measurer;
 
 static void find_nodes(measurer *m)
@@ -219,19 +104,86 @@ static void count_seconds(measurer *m, instr_times *x)
 
 /* ---- memory ------------------------------------------------------------ */
 
-/* Bytes that begin or end to be in use at an instruction. */
-typedef struct passing_use {
-	int at;
-	double nbytes;
-	layer_cost *of;
-	double *now; /* of its class */
-} passing_use;
+/* The passes that have a place, of the body. */
+typedef struct pass_span {
+	plan_pass first, last;
+	const tensor *kept; /* of the graph, which the last pass reads */
+	bool own; /* .. in the layer that makes it */
+} pass_span;
+
+typedef struct pass_note {
+	measurer *m;
+	pass_span *of; /* by place */
+	const int *group;
+	int instr;
+} pass_note;
+
+static plan_pass pass_of(const measurer *m, node_id n)
+{
+	return n == NONE ? PASS_FORWARD : m->c->division.pass[n];
+}
+
+/* The graph's tensor in a buffer; NULL. */
+static const tensor *tensor_of(const measurer *m, int buffer)
+{
+	int t = m->p->buffers[buffer].tensor;
+	return strmap_get(m->tensors, m->p->tensors[t].name);
+}
+
+static void note_pass(void *to, int buffer)
+{
+	pass_note *x = to;
+	pass_span *s = &x->of[x->group[buffer]];
+	plan_pass pass = pass_of(x->m, x->m->instr[x->instr]);
+	if (pass > s->last)
+		s->last = pass;
+	if (pass < s->first)
+		s->first = pass;
+	if (pass == PASS_FORWARD)
+		return;
+	const tensor *t = tensor_of(x->m, buffer);
+	node_id n = x->m->instr[x->instr];
+	const int *layer = x->m->c->division.stage;
+	s->kept = t ? t : s->kept;
+	s->own |= t && t->producer != NONE && layer[t->producer] == layer[n];
+}
+
+/* The pass that makes what a place is fed with, where another layer does. */
+static void note_maker(pass_note *x, int buffer)
+{
+	const tensor *t = tensor_of(x->m, buffer);
+	pass_span *s = &x->of[x->group[buffer]];
+	if (!t || t->producer == NONE)
+		return;
+	plan_pass pass = pass_of(x->m, t->producer);
+	if (pass < s->first)
+		s->first = pass;
+}
+
+/* By place: the first and the last pass that writes or reads it. */
+static pass_span *find_passes(measurer *m, const int *group)
+{
+	pass_span *of = ARENA_ARRAY(m->tmp, pass_span, m->p->nbuffers);
+	for (int b = 0; b < m->p->nbuffers; b++)
+		of[b] = (pass_span){ PASS_WEIGHT, PASS_FORWARD, NULL,
+				     false };
+	for (int i = m->p->loop.begin; i < m->p->loop.end; i++) {
+		pass_note n = { m, of, group, i };
+		plan_reads(m->p, &m->p->program[i], note_pass, &n);
+		if (m->p->program[i].op == PLAN_FEED)
+			note_maker(&n, m->p->program[i].to);
+		else
+			note_pass(&n, m->p->program[i].to);
+	}
+	return of;
+}
 
 typedef enum use_kind { USE_FIXED, USE_KEPT, USE_PASSING, USE_ONCE } use_kind;
 
 /* A place that is in use as a turn begins or ends counts as one all the
- * time; one that a forward pass writes and a backward pass reads is kept. */
-static use_kind kind_of(const measurer *m, const arena_item *x)
+ * time; one that a pass writes and a later one reads is kept. */
+static use_kind kind_of(const measurer *m, const arena_item *x,
+			const pass_span *s)
 {
 	const plan *p = m->p;
 	const plan_loop *l = &p->loop;
@@ -240,8 +192,14 @@ static use_kind kind_of(const measurer *m, const arena_item *x)
 		return USE_FIXED;
 	if (x->last < l->begin || x->first >= l->end)
 		return USE_ONCE;
-	return is_forward(m, x->first) && !is_forward(m, x->last)
-		       ? USE_KEPT : USE_PASSING;
+	return s->first < s->last ? USE_KEPT : USE_PASSING;
+}
+
+static cost_pair pair_of(const pass_span *s)
+{
+	return s->first != PASS_FORWARD ? COST_BACKWARD_WEIGHT :
+	       s->last == PASS_WEIGHT	? COST_FORWARD_WEIGHT :
+					  COST_FORWARD_BACKWARD;
 }
 
 /* The layer that has a place: whose node writes it first, or reads what no
@@ -281,58 +239,102 @@ static int *first_readers(const measurer *m, const int *group)
 	return reader;
 }
 
-static int by_first(const void *x, const void *y)
+/* Bytes that are there for a while: begins[i] more from instruction i on, of
+ * class c begins_of[c][i]. */
+typedef struct passing_use {
+	double *begins, **begins_of;
+} passing_use;
+
+static passing_use passing_new(const measurer *m)
 {
-	const passing_use *a = x, *b = y;
-	return a->at != b->at ? (a->at < b->at ? -1 : 1)
-			      : (a->nbytes > b->nbytes) -
-					(a->nbytes < b->nbytes);
+	int n = m->p->ninstrs + 2;
+	passing_use x = { ARENA_ARRAY(m->tmp, double, n),
+			  ARENA_ARRAY(m->tmp, double *, m->c->nclasses) };
+	for (int i = 0; i < m->c->nclasses; i++)
+		x.begins_of[i] = ARENA_ARRAY(m->tmp, double, n);
+	return x;
 }
 
-/* Of what is there for a while, a layer has the most of its own. */
-static void count_passing(passing_use *all, int n)
+static void add_passing(passing_use *x, const arena_item *at, int class,
+			double nbytes)
 {
-	if (n > 0)
-		qsort(all, (size_t)n, sizeof(*all), by_first);
-	for (int i = 0; i < n; i++) {
-		layer_cost *to = all[i].of;
-		*all[i].now += all[i].nbytes;
-		to->passing = fmax(to->passing, *all[i].now);
+	x->begins[at->first] += nbytes;
+	x->begins[at->last + 1] -= nbytes;
+	x->begins_of[class][at->first] += nbytes;
+	x->begins_of[class][at->last + 1] -= nbytes;
+}
+
+/* The most that a layer has, and that all have while it is computed. */
+static void count_passing(measurer *m, const passing_use *x, int parts)
+{
+	double now = 0;
+	for (int i = 0; i < m->p->ninstrs; i++) {
+		now += x->begins[i];
+		if (!in_body(m->p, i) || m->instr[i] == NONE)
+			continue;
+		double *to = &cost_of(m, i)->around[parts];
+		*to = fmax(*to, now);
+	}
+	for (int c = 0; c < m->c->nclasses; c++) {
+		double *to = &m->costs[c].passing[parts];
+		now = 0;
+		for (int i = 0; i < m->p->ninstrs; i++)
+			*to = fmax(*to, now += x->begins_of[c][i]);
 	}
 }
 
+static double aligned(int64_t nbytes)
+{
+	return (double)((nbytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN);
+}
+
+static void count_kept(measurer *m, layer_cost *to, cost_pair pair,
+		       double nbytes, const tensor *t, bool own)
+{
+	const pipeline_costs *c = m->c;
+	int maker = t ? m->maker[t - c->layers->g->tensors] : NONE;
+	int reader = t ? m->reader[t - c->layers->g->tensors] : NONE;
+	if (reader == NONE || pair == COST_BACKWARD_WEIGHT) {
+		to->kept[pair] += nbytes;
+		return;
+	}
+	if (c->is_first[reader])
+		m->costs[c->class[reader]].kept[pair] += nbytes;
+	if (own && maker != NONE && c->is_first[maker])
+		m->costs[c->class[maker]].held += nbytes;
+}
+
+/* Values that are kept for a second part of the backward pass are there for a
+ * while where that has one. */
 static void count_bytes(measurer *m, layout_classes *f)
 {
 	const plan *p = m->p;
 	plan_places at = plan_find_places(m->tmp, p, f);
 	const int *reader = first_readers(m, at.group);
-	passing_use *all = ARENA_ARRAY(m->tmp, passing_use, 2 * p->nbuffers);
-	double *now = ARENA_ARRAY(m->tmp, double, m->c->nclasses);
-	int n = 0;
+	const pass_span *passes = find_passes(m, at.group);
+	passing_use passing[2] = { passing_new(m), passing_new(m) };
 	for (int b = 0; b < p->nbuffers; b++) {
 		const arena_item *x = &at.items[b];
-		double nbytes = (double)x->nbytes;
+		double nbytes = aligned(x->nbytes);
 		if (at.group[b] != b || x->first > x->last || x->nbytes <= 0)
 			continue;
 		layer_cost *to = owner_of(m, x, reader, b);
-		double *of = &now[to - m->costs];
-		switch (kind_of(m, x)) {
-		case USE_FIXED:
+		use_kind kind = kind_of(m, x, &passes[b]);
+		cost_pair pair = pair_of(&passes[b]);
+		if (kind == USE_FIXED)
 			to->fixed += nbytes;
-			break;
-		case USE_KEPT:
-			to->kept += nbytes;
-			break;
-		case USE_PASSING:
-			all[n++] = (passing_use){ x->first, nbytes, to, of };
-			all[n++] = (passing_use){ x->last + 1, -nbytes, to,
-						  of };
-			break;
-		case USE_ONCE:
-			break;
-		}
+		else if (kind == USE_KEPT)
+			count_kept(m, to, pair, nbytes, passes[b].kept,
+				   passes[b].own);
+		for (int i = 0; i < 2; i++)
+			if (kind == USE_PASSING ||
+			    (kind == USE_KEPT && !i &&
+			     pair == COST_BACKWARD_WEIGHT))
+				add_passing(&passing[i], x,
+					    (int)(to - m->costs), nbytes);
 	}
-	count_passing(all, n);
+	for (int i = 0; i < 2; i++)
+		count_passing(m, &passing[i], i);
 }
 
 /* ---- what comes from outside ------------------------------------------- */
@@ -394,6 +396,50 @@ static double hidden_part(const measurer *m, instr_times *x, const topology *t)
 	return least > 0 ? fmin(fmax(saved / least, 0), 1) : 0;
 }
 
+static strmap *tensors_of(const measurer *m)
+{
+	const graph *g = m->c->layers->g;
+	strmap *all = strmap_new(m->tmp);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		strmap_put(all, g->tensors[t].name, &g->tensors[t]);
+	return all;
+}
+
+/* The plan where what other layers read is no output: it ends with its last
+ * reader here. */
+static const plan *without_ends(const measurer *m, const plan *p)
+{
+	plan *own = ARENA_COPY(m->tmp, p, 1);
+	own->tensors = ARENA_COPY(m->tmp, p->tensors, p->ntensors);
+	for (int t = 0; t < p->ntensors; t++) {
+		const tensor *of = strmap_get(m->tensors, p->tensors[t].name);
+		if (of)
+			own->tensors[t].output &= of->output;
+	}
+	return own;
+}
+
+/* Values that go from layer to layer are those of the first that reads them. */
+static void find_ends(measurer *m)
+{
+	const graph *g = m->c->layers->g;
+	const int *layer = m->c->layers->layer;
+	m->maker = ARENA_ARRAY(m->tmp, int, g->ntensors);
+	m->reader = ARENA_ARRAY(m->tmp, int, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		node_id from = g->tensors[t].producer;
+		m->maker[t] = from == NONE ? NONE : layer[from];
+		m->reader[t] = NONE;
+	}
+	for (node_id n = g->nnodes; n-- > 0;)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++) {
+			tensor_id t = g->nodes[n].inputs[i];
+			if (m->maker[t] != NONE && layer[n] != NONE &&
+			    layer[n] != m->maker[t])
+				m->reader[t] = layer[n];
+		}
+}
+
 static bool measure(const plan_request *how, const pipeline_costs *c,
 		    const search_result *s, way_costs *to)
 {
@@ -405,7 +451,10 @@ static bool measure(const plan_request *how, const pipeline_costs *c,
 	lowering *l = lowering_new(m.tmp, c->sample, &s->assignment, &o,
 				   how->sink);
 	if (l) {
-		m.p = lowering_draft(m.tmp, l, plain, &rooms);
+		m.tensors = tensors_of(&m);
+		find_ends(&m);
+		m.p = without_ends(&m, lowering_draft(m.tmp, l, plain,
+						      &rooms));
 		layout_classes *f = lowering_classes(l);
 		instr_times *x = instr_times_new(m.tmp, f, how->topology);
 		m.of = ARENA_ARRAY(m.tmp, node_id, m.p->nnodes);

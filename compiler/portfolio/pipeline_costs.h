@@ -11,6 +11,15 @@
 #include "compiler/portfolio/pipeline_layers.h"
 #include "compiler/portfolio/pipeline_ways.h"
 
+/* Passes between which a value is kept: the forward pass, the backward pass,
+ * and its second part, of gradients of weights, where it is in two. */
+typedef enum cost_pair {
+	COST_FORWARD_BACKWARD,
+	COST_FORWARD_WEIGHT,
+	COST_BACKWARD_WEIGHT,
+	COST_PAIRS
+} cost_pair;
+
 /* Of a layer, on each of a stage's devices. */
 typedef struct layer_cost {
 	/* Seconds of a micro-batch, both passes, of two streams; and once per
@@ -18,19 +27,29 @@ typedef struct layer_cost {
 	double computing, moving, once;
 	/* The part of these that the forward pass takes. */
 	double forward_computing, forward_moving;
-	/* Bytes: there all the time; from a micro-batch's forward pass to its
-	 * backward pass; the most besides, while the layer is computed in a
-	 * turn. */
-	double fixed, kept, passing;
+	/* Bytes: there all the time; from one pass of a micro-batch to another;
+	 * the most besides, of the layer in a turn, and of all layers while it
+	 * is computed; these with backward passes in one part, and in two. */
+	double fixed, kept[COST_PAIRS], passing[2], around[2];
+	/* Of what later layers are given, and keep, bytes that this layer's
+	 * backward pass reads, too. */
+	double held;
 	/* Of what a micro-batch brings the layer from outside: the part that is
 	 * on the device, from 0 to 1. */
 	double given;
 } layer_cost;
 
+/* Bytes from the forward pass to the end of the backward pass, in one part. */
+static inline double layer_kept(const layer_cost *c)
+{
+	return c->kept[COST_FORWARD_BACKWARD] + c->kept[COST_FORWARD_WEIGHT];
+}
+
 typedef struct pipeline_costs {
 	const pipeline_layers *layers;
 	int nclasses;
 	const int *class; /* by layer */
+	bool *is_first; /* by layer: of its class */
 	const graph *sample; /* the first layers of all classes */
 	stage_division division; /* each layer is a stage */
 	strmap *nodes; /* the graph's, by name */

@@ -178,8 +178,8 @@ const pipeline_layers *pipeline_layers_new(arena *a, const graph *g,
 	return l;
 }
 
-/* Bytes of what is made in a layer before each place, and read behind. */
-static void cross_layers(pipeline_layers *l, arena *tmp)
+/* By tensor: the last layer that reads it; 0. */
+static int *last_layers(const pipeline_layers *l, arena *tmp)
 {
 	const graph *g = l->g;
 	int *last = ARENA_ARRAY(tmp, int, g->ntensors);
@@ -189,6 +189,14 @@ static void cross_layers(pipeline_layers *l, arena *tmp)
 			if (l->layer[n] > last[t])
 				last[t] = l->layer[n];
 		}
+	return last;
+}
+
+/* Bytes of what is made in a layer before each place, and read behind. */
+static void cross_layers(pipeline_layers *l, arena *tmp)
+{
+	const graph *g = l->g;
+	int *last = last_layers(l, tmp);
 	for (node_id n = 0; n < g->nnodes; n++) {
 		tensor_id t = g->nodes[n].output;
 		if (l->layer[n] == NONE || last[t] <= l->layer[n])
@@ -275,21 +283,23 @@ bool pipeline_is_given(const pipeline_layers *l, tensor_id t, node_id n)
 	return from >= -1 && from < l->layer[n];
 }
 
-/* Adds a tensor to the stages that begin behind its layer and reach the next
- * layer that reads it. */
+/* Adds a tensor to the stages that begin behind its layer, or behind the first
+ * one that reads it, and reach the next layer that does. */
 static void add_given(const pipeline_layers *l, tensor_id t, const bool *reads,
-		      double *to)
+		      bool again, double *to)
 {
-	int row = l->n + 1, next = l->n;
+	int row = l->n + 1, next = l->n, from = maker_of(l, t) + 1;
 	double nbytes = (double)tensor_nbytes(&l->g->tensors[t].type);
-	for (int i = l->n; i-- > maker_of(l, t) + 1;) {
+	while (again && from < l->n && !reads[from++])
+		;
+	for (int i = l->n; i-- > from;) {
 		next = reads[i] ? i : next;
 		for (int j = next + 1; j <= l->n; j++)
 			to[i * row + j] += nbytes;
 	}
 }
 
-double *pipeline_layers_given(arena *a, const pipeline_layers *l)
+double *pipeline_layers_given(arena *a, const pipeline_layers *l, bool again)
 {
 	const graph *g = l->g;
 	arena *tmp = arena_new();
@@ -307,7 +317,25 @@ double *pipeline_layers_given(arena *a, const pipeline_layers *l)
 		}
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		if (reads[t])
-			add_given(l, t, reads[t], to);
+			add_given(l, t, reads[t], again, to);
+	arena_free(tmp);
+	return to;
+}
+
+double *pipeline_layers_sent(arena *a, const pipeline_layers *l)
+{
+	const graph *g = l->g;
+	int row = l->n + 1;
+	double *to = ARENA_ARRAY(a, double, (size_t)row * (size_t)row);
+	arena *tmp = arena_new();
+	const int *last = last_layers(l, tmp);
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		int made = maker_of(l, t);
+		double nbytes = (double)tensor_nbytes(&g->tensors[t].type);
+		for (int i = 0; i <= made; i++)
+			for (int j = made + 1; j <= last[t]; j++)
+				to[i * row + j] += nbytes;
+	}
 	arena_free(tmp);
 	return to;
 }

@@ -43,8 +43,12 @@ stage_division pipeline_layers_divide(arena *a, const pipeline_layers *l,
 bool pipeline_is_given(const pipeline_layers *l, tensor_id t, node_id n);
 
 /* Bytes of a micro-batch that stages of layers are given, each tensor once, in
- * a: of layers [i, j) number i (n + 1) + j. */
-double *pipeline_layers_given(arena *a, const pipeline_layers *l);
+ * a: of layers [i, j) number i (n + 1) + j.  again: of tensors that a layer
+ * before reads, too, alone. */
+double *pipeline_layers_given(arena *a, const pipeline_layers *l, bool again);
+
+/* The same of what they make that layers behind them read. */
+double *pipeline_layers_sent(arena *a, const pipeline_layers *l);
 
 /* Layers in nstages <= n stages so that the longest stage, its messages
  * included, is as short as can be: first[0 .. nstages].  speed[s]: the devices

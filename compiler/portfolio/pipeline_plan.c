@@ -28,6 +28,16 @@ double pipeline_bandwidth(const topology *t, int k)
 	return t->levels[0].bandwidth;
 }
 
+bool pipeline_cut_equal(const pipeline_cut *x, const pipeline_cut *y)
+{
+	bool same = x->nstages == y->nstages && x->kind == y->kind &&
+		    !memcmp(x->first, y->first,
+			    (size_t)(x->nstages + 1) * sizeof(*x->first));
+	for (int s = 0; same && s < x->nstages; s++)
+		same = pipeline_way_equal(&x->ways[s], &y->ways[s]);
+	return same;
+}
+
 /* ---- the layouts of a stage -------------------------------------------- */
 
 static bool same_tensor(const tensor *x, const tensor *y)

@@ -18,6 +18,9 @@ typedef struct pipeline_cut {
 	const pipeline_way *ways; /* of each stage */
 } pipeline_cut;
 
+/* Whether stages, layers and ways are the same. */
+bool pipeline_cut_equal(const pipeline_cut *x, const pipeline_cut *y);
+
 typedef struct pipeline_stage {
 	pipeline_way way;
 	int nlayers;

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compiler/portfolio/pipeline_judge.h"
 #include "compiler/portfolio/pipeline_measure.h"
@@ -51,6 +50,9 @@ typedef struct searcher {
 	pipeline_refusals refused;
 	/* Of the problem that is solved: */
 	const int *first_device; /* by group */
+	pipeline_schedule kind;
+	int ngroups;
+	bool single; /* each stage has one group */
 	bool failed;
 } searcher;
 
@@ -118,7 +120,7 @@ static void measure_ways(searcher *x, const way_list *ways)
 /* Finds the seconds of a micro-batch on one device, which moves nothing. */
 static void find_alone(searcher *x)
 {
-	const stage_place all = { 0, x->layers->n, 0, 1, 1 };
+	const stage_place all = { 0, x->layers->n, 0, 1, 1, 0 };
 	double seconds;
 	way_list ways = { 0 };
 	list_all_ways(x, 1, &ways);
@@ -146,29 +148,25 @@ static bool may_win(const searcher *x, int nstages)
 
 /* ---- splits ------------------------------------------------------------ */
 
+/* stage_place.waiting of a stage that begins with group a: where stages have
+ * any number of groups it is not known which stage that is. */
+static int waiting_of(const searcher *x, int a, int in_flight)
+{
+	if (x->kind != SCHEDULE_ZB || !x->single)
+		return x->kind == SCHEDULE_ZB ? in_flight : 0;
+	return pipeline_sums_waiting(x->kind, a, x->ngroups,
+				     x->layers->g->turns->turns);
+}
+
 static double stage_seconds(void *of, int i, int j, int a, int b,
 			    int in_flight)
 {
 	const searcher *x = of;
 	const stage_place at = { i, j, x->first_device[a], x->first_device[b],
-				 in_flight };
+				 in_flight, waiting_of(x, a, in_flight) };
 	double seconds;
 	pipeline_sums_best(&x->sums, &at, x->share, &seconds);
 	return seconds;
-}
-
-/* Whether devices [begin, end) fill levels of the machine, or are a part of
- * one. */
-static bool is_aligned(const topology *t, int begin, int end)
-{
-	int64_t span = 1;
-	for (int i = t->nlevels; i-- > 0 && t->levels[i].size;) {
-		span *= t->levels[i].size;
-		bool inside = begin / span == (end - 1) / span;
-		if (!inside && (begin % span || end % span))
-			return false;
-	}
-	return true;
 }
 
 /* The schedule of a split: alone, a stage never waits, and a backward pass in
@@ -252,6 +250,9 @@ static void split_groups(searcher *x, const int *group, int ngroups,
 		.between = seconds_between(x),
 	};
 	x->first_device = group;
+	x->kind = kind;
+	x->ngroups = ngroups;
+	x->single = single;
 	if (pipeline_program_solve(tmp, &p, &best))
 		take_split(x, &best, kind, all);
 	else if (x->aims->beat <= 0)
@@ -269,7 +270,8 @@ static int *even_groups(searcher *x, int nstages, way_list *ways)
 		if (x->aims->replicas && n[s] % x->aims->replicas)
 			return NULL;
 		first[s + 1] = first[s] + n[s];
-		if (!is_aligned(x->how->topology, first[s], first[s + 1])) {
+		if (!pipeline_is_aligned(x->how->topology, first[s],
+					 first[s + 1])) {
 			x->refused.meshes++;
 			return NULL;
 		}
@@ -361,16 +363,6 @@ static bool plan_cut(searcher *x, pipeline_cut *cut, pipeline_result *r)
 	return pipeline_plan(x->how, x->layers, cut, r);
 }
 
-static bool same_cut(const pipeline_cut *x, const pipeline_cut *y)
-{
-	bool same = x->nstages == y->nstages && x->kind == y->kind &&
-		    !memcmp(x->first, y->first,
-			    (size_t)(x->nstages + 1) * sizeof(*x->first));
-	for (int s = 0; same && s < x->nstages; s++)
-		same = pipeline_way_equal(&x->ways[s], &y->ways[s]);
-	return same;
-}
-
 /* The step that a cut is expected to take by what is known of its ways; 0: they
  * are not known. */
 static double expected(const searcher *x, const pipeline_cut *cut)
@@ -459,7 +451,7 @@ static bool is_hopeful(const searcher *x, const candidate *c,
 	if (x->aims->beat > 0)
 		most = fmin(most, x->aims->beat);
 	for (int i = 0; i < x->planned.n; i++)
-		if (same_cut(&c->cut, &x->planned.at[i].cut))
+		if (pipeline_cut_equal(&c->cut, &x->planned.at[i].cut))
 			return false;
 	return least_seconds(x, c) * fmin(1, slowness_of(x, c->cut.nstages)) <
 	       most;
@@ -575,9 +567,10 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 			.a = x.tmp,
 			.how = &named,
 			.costs = pipeline_costs_new(how->arena, x.layers),
-			.given = aims->recompute
-				? pipeline_layers_given(x.tmp, x.layers)
-				: NULL,
+			.given = pipeline_layers_given(x.tmp, x.layers, false),
+			.again = pipeline_layers_given(x.tmp, x.layers, true),
+			.sent = pipeline_layers_sent(x.tmp, x.layers),
+			.recompute = aims->recompute,
 		};
 		x.measurer = (pipeline_measurer){ &named, &x.sums,
 						  &x.refused, { 0 } };

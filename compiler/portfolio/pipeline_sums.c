@@ -37,42 +37,50 @@ double pipeline_limit(const plan_request *how, int begin, int end)
 
 /* ---- sums -------------------------------------------------------------- */
 
-/* The most of the layers of each interval. */
-static void fill_passing(pipeline_sums *x, const way_costs *w, way_sums *to)
+/* Of each interval: no more than all its layers have, nor than there is around
+ * one of them. */
+static double *most_passing(pipeline_sums *x, const way_costs *w, int parts)
 {
 	int n = x->costs->layers->n, row = n + 1;
-	to->passing = ARENA_ARRAY(x->a, double, (size_t)row * (size_t)row);
+	double *to = ARENA_ARRAY(x->a, double, (size_t)row * (size_t)row);
 	for (int i = 0; i < n; i++) {
-		double most = 0;
+		double around = 0, sum = 0;
 		for (int j = i; j < n; j++) {
-			most = fmax(most,
-				    w->of[x->costs->class[j]].passing);
-			to->passing[i * row + j + 1] = most;
+			const layer_cost *c = &w->of[x->costs->class[j]];
+			around = fmax(around, c->around[parts]);
+			sum += c->passing[parts];
+			to[i * row + j + 1] = fmin(around, sum);
 		}
 	}
+	return to;
 }
 
 void pipeline_sums_add(pipeline_sums *x, const way_costs *w)
 {
 	int n = x->costs->layers->n;
 	way_sums s = { .way = w->way, .hidden = w->hidden };
-	double **to[] = { &s.computing, &s.moving, &s.fixed, &s.kept,
-			  &s.once };
-	for (int k = 0; k < 5; k++)
+	double **to[] = { &s.computing, &s.moving, &s.fixed, &s.once,
+			  &s.kept[0], &s.kept[1], &s.kept[2] };
+	enum { NSUMS = sizeof(to) / sizeof(*to) };
+	for (int k = 0; k < NSUMS; k++)
 		*to[k] = ARENA_ARRAY(x->a, double, n + 1);
 	s.given = ARENA_ARRAY(x->a, double, n + 1);
+	s.held = ARENA_ARRAY(x->a, double, n + 1);
 	for (int i = 0; i < n; i++) {
 		const layer_cost *c = &w->of[x->costs->class[i]];
+		double again = x->recompute ? 1 : 0;
 		const double of[] = {
-			c->computing + (x->given ? c->forward_computing : 0),
-			c->moving + (x->given ? c->forward_moving : 0),
-			c->fixed, c->kept, c->once
+			c->computing + again * c->forward_computing,
+			c->moving + again * c->forward_moving,
+			c->fixed, c->once, c->kept[0], c->kept[1], c->kept[2]
 		};
 		s.given[i] = c->given;
-		for (int k = 0; k < 5; k++)
+		s.held[i] = c->held;
+		for (int k = 0; k < NSUMS; k++)
 			(*to[k])[i + 1] = (*to[k])[i] + of[k];
 	}
-	fill_passing(x, w, &s);
+	for (int parts = 0; parts < 2; parts++)
+		s.passing[parts] = most_passing(x, w, parts);
 	vec_push(x->a, &x->ways, s);
 }
 
@@ -94,16 +102,60 @@ static const stage_error *error_of(const pipeline_sums *x, const way_sums *w,
 	return own->known ? own : &none;
 }
 
-/* Where a stage computes its forward pass again, each micro-batch keeps what it
- * is given, and the one that is computed the rest. */
+/* A micro-batch's bytes of layers [i, j) that are kept between two passes. */
+static double pair_bytes(const way_sums *w, const stage_place *at,
+			 cost_pair pair)
+{
+	return w->kept[pair][at->j] - w->kept[pair][at->i];
+}
+
+/* The same of what the stage is given that a layer before it was given first,
+ * and of what its last layer keeps for layers behind it, and for itself. */
+static double kept_at_ends(const pipeline_sums *x, const way_sums *w,
+			   const stage_place *at)
+{
+	int n = x->costs->layers->n, all = at->i * (n + 1) + at->j;
+	return w->given[at->i] * x->again[all] +
+	       (at->j < n ? w->held[at->j - 1] : 0);
+}
+
+/* Bytes that micro-batches in flight keep.  Where a stage computes its forward
+ * pass again, each keeps what the stage is given, and the one that is computed
+ * the rest. */
+static double all_kept(const pipeline_sums *x, const way_sums *w,
+		       const stage_place *at)
+{
+	int n = at->in_flight, waiting = at->waiting ? at->waiting : n;
+	double first = pair_bytes(w, at, COST_FORWARD_BACKWARD);
+	double both = pair_bytes(w, at, COST_FORWARD_WEIGHT) +
+		      kept_at_ends(x, w, at);
+	double second = at->waiting > 0
+				? pair_bytes(w, at, COST_BACKWARD_WEIGHT) : 0;
+	int all = at->i * (x->costs->layers->n + 1) + at->j;
+	if (!x->recompute)
+		return waiting * first + n * both +
+		       (n - waiting + 1) * second;
+	return n * w->given[at->i] * x->given[all] + first +
+	       (n - waiting + 1) * (both + second);
+}
+
+/* Bytes of messages that are not kept: the results behind the stage, their
+ * gradients, and those of what it is given. */
+static double messages_of(const pipeline_sums *x, const way_sums *w,
+			  const stage_place *at)
+{
+	int all = at->i * (x->costs->layers->n + 1) + at->j;
+	return w->given[at->i] * x->given[all] +
+	       2 * w->given[at->j - 1] * x->sent[all];
+}
+
 static double sum_of_bytes(const pipeline_sums *x, const way_sums *w,
 			   const stage_place *at)
 {
-	int i = at->i, j = at->j, all = i * (x->costs->layers->n + 1) + j;
-	double kept = w->kept[j] - w->kept[i];
-	return w->fixed[j] - w->fixed[i] + w->passing[all] +
-	       (x->given ? at->in_flight * w->given[i] * x->given[all] + kept
-			 : at->in_flight * kept);
+	int all = at->i * (x->costs->layers->n + 1) + at->j;
+	return w->fixed[at->j] - w->fixed[at->i] +
+	       w->passing[at->waiting > 0][all] + all_kept(x, w, at) +
+	       messages_of(x, w, at);
 }
 
 static double bytes_of(const pipeline_sums *x, const way_sums *w,
@@ -164,6 +216,14 @@ bool pipeline_sums_of(const pipeline_sums *x, const pipeline_way *way,
 
 /* ---- errors ------------------------------------------------------------ */
 
+int pipeline_sums_waiting(pipeline_schedule kind, int s, int nstages,
+			  int turns)
+{
+	return kind == SCHEDULE_ZB ? schedule_in_flight(SCHEDULE_1F1B, s,
+							nstages, 1, turns)
+				   : 0;
+}
+
 stage_place pipeline_sums_place(const pipeline_cut *cut, int s, int turns)
 {
 	int begin = 0;
@@ -172,7 +232,9 @@ stage_place pipeline_sums_place(const pipeline_cut *cut, int s, int turns)
 	return (stage_place){ cut->first[s], cut->first[s + 1], begin,
 			      begin + cut->ways[s].devices,
 			      schedule_in_flight(cut->kind, s, cut->nstages, 1,
-						 turns) };
+						 turns),
+			      pipeline_sums_waiting(cut->kind, s, cut->nstages,
+						    turns) };
 }
 
 static stage_error error_in_stage(const pipeline_sums *x, const way_sums *w,

@@ -41,6 +41,20 @@ int pipeline_way_axes(const topology *t, const pipeline_way *way)
 	return n;
 }
 
+/* Whether devices [begin, end) fill levels of the machine, or are a part of
+ * one. */
+bool pipeline_is_aligned(const topology *t, int begin, int end)
+{
+	int64_t span = 1;
+	for (int i = t->nlevels; i-- > 0 && t->levels[i].size;) {
+		span *= t->levels[i].size;
+		bool inside = begin / span == (end - 1) / span;
+		if (!inside && (begin % span || end % span))
+			return false;
+	}
+	return true;
+}
+
 /* The layouts within a replica; NULL when errors were added. */
 static const search_result *search_inside(const plan_request *how,
 					  const graph *g,

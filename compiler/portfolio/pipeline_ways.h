@@ -43,4 +43,8 @@ const search_result *pipeline_way_with(const plan_request *how, const graph *g,
  * where the machine has no such mesh. */
 int pipeline_way_axes(const topology *t, const pipeline_way *way);
 
+/* Whether devices [begin, end) fill levels of the machine, or are a part of
+ * one. */
+bool pipeline_is_aligned(const topology *t, int begin, int end);
+
 #endif

@@ -1,0 +1,123 @@
+#include "config.h"
+
+#include "compiler/portfolio/pipeline_costs.h"
+
+#include "base/hash.h"
+#include "compiler/lower/stage_graph.h"
+
+/* ---- classes ----------------------------------------------------------- */
+
+/* An input of a node: a result of its layer, or what the layer is given. */
+static uint64_t hash_input(const graph *g, tensor_id t, const int *layer,
+			   const uint64_t *known, node_id n)
+{
+	const tensor *x = &g->tensors[t];
+	node_id from = x->producer;
+	if (from != NONE && layer[from] == layer[n])
+		return hash_i64(HASH_SEED, (int64_t)known[from]);
+	uint64_t hash = hash_i64(HASH_SEED, -(int64_t)x->kind - 1);
+	hash = hash_i64(hash, x->parameter);
+	return hash_i64(hash, tensor_nbytes(&x->type));
+}
+
+/* Whether a node makes a number of numbers: norms' squares are added up in any
+ * order, over all layers. */
+static bool is_of_numbers(const graph *g, const node *x)
+{
+	bool all = tensor_nelem(&g->tensors[x->output].type) == 1;
+	for (int i = 0; i < x->kernel->ninputs && all; i++)
+		all = tensor_nelem(&g->tensors[x->inputs[i]].type) == 1;
+	return all;
+}
+
+/* Of the inputs in any order: the terms of a gradient have none. */
+static uint64_t hash_node(const graph *g, const int *layer, plan_pass pass,
+			  const uint64_t *known, node_id n)
+{
+	const node *x = &g->nodes[n];
+	uint64_t inputs = 0;
+	for (int i = 0; i < x->kernel->ninputs; i++)
+		inputs += hash_input(g, x->inputs[i], layer, known, n);
+	uint64_t h = hash_i64(HASH_SEED, (int64_t)kernel_form_hash(x->kernel));
+	return hash_i64(hash_i64(h, pass), (int64_t)inputs);
+}
+
+/* By layer: equal for layers that do the same, whatever the order of their
+ * nodes, in all likelihood; the winner is planned as it is. */
+static uint64_t *hash_layers(arena *a, const pipeline_layers *l,
+			     const int *layer, const plan_pass *pass)
+{
+	const graph *g = l->g;
+	uint64_t *hash = ARENA_ARRAY(a, uint64_t, l->n);
+	uint64_t *known = ARENA_ARRAY(a, uint64_t, g->nnodes);
+	for (node_id n = 0; n < g->nnodes; n++) {
+		if (is_of_numbers(g, &g->nodes[n]))
+			continue;
+		known[n] = hash_node(g, layer, pass[n], known, n);
+		hash[layer[n]] += known[n];
+	}
+	return hash;
+}
+
+static void find_classes(arena *a, arena *tmp, pipeline_costs *c,
+			 const uint64_t *hash)
+{
+	hash_table known = { 0 };
+	int *class = ARENA_ARRAY(a, int, c->layers->n);
+	int *first = ARENA_ARRAY(tmp, int, c->layers->n);
+	for (int i = 0; i < c->layers->n; i++) {
+		uint32_t at = 0;
+		int found = -1;
+		for (int k; found < 0 &&
+			    (k = hash_table_next(&known, hash[i], &at)) >= 0;)
+			if (hash[first[k]] == hash[i])
+				found = k;
+		if (found < 0) {
+			found = c->nclasses++;
+			first[found] = i;
+			hash_table_add(tmp, &known, hash[i], found);
+		}
+		class[i] = found;
+	}
+	c->class = class;
+}
+
+/* The nodes of the first layers of all classes, as a graph. */
+static const graph *sample_of(arena *a, pipeline_costs *c)
+{
+	const graph *g = c->layers->g;
+	stage_division *d = ARENA_COPY(a, &c->division, 1);
+	int *stages = ARENA_ARRAY(a, int, g->nnodes);
+	bool *seen = ARENA_ARRAY(a, bool, c->nclasses);
+	bool *first = c->is_first = ARENA_ARRAY(a, bool, c->layers->n);
+	for (int i = 0; i < c->layers->n; i++) {
+		first[i] = !seen[c->class[i]];
+		seen[c->class[i]] = true;
+	}
+	for (node_id n = 0; n < g->nnodes; n++)
+		stages[n] = !first[c->division.stage[n]];
+	d->nstages = 2;
+	d->stage = stages;
+	stage_homes *h = ARENA_NEW(a, stage_homes);
+	*h = stage_homes_of(a, g, d);
+	return stage_graph(a, h, 0, ARENA_ARRAY(a, int, g->ntensors));
+}
+
+const pipeline_costs *pipeline_costs_new(arena *a, const pipeline_layers *l)
+{
+	arena *tmp = arena_new();
+	pipeline_costs *c = ARENA_NEW(a, pipeline_costs);
+	int *all = ARENA_ARRAY(tmp, int, l->n + 1);
+	for (int i = 0; i <= l->n; i++)
+		all[i] = i;
+	c->layers = l;
+	c->division = pipeline_layers_divide(a, l, l->n, 1, all);
+	find_classes(a, tmp, c, hash_layers(tmp, l, c->division.stage,
+					    c->division.pass));
+	c->sample = sample_of(a, c);
+	c->nodes = strmap_new(a);
+	for (node_id n = 0; n < l->g->nnodes; n++)
+		strmap_put(c->nodes, l->g->nodes[n].name, &l->g->nodes[n]);
+	arena_free(tmp);
+	return c;
+}
