@@ -1,14 +1,22 @@
 /* Solving the problem of joint_problem.h: where variables are numbered along
  * the flow of data, a few passes of messages, there and back, mostly suffice;
- * elsewhere parts of the problem are solved first. */
+ * elsewhere parts of the problem are solved first.  Of equal layers a better
+ * assignment mostly is equal in all, and is looked for in the quotient. */
 #include "config.h"
 
 #include "compiler/planners/joint_solve.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "compiler/solver/local_search.h"
+#include "compiler/solver/quotient.h"
 
-enum { MOST_ROUNDS = 4 };
+enum {
+	MOST_ROUNDS = 4,
+	MANY_ALIKE = 4, /* variables to a class, with which the quotient is
+			   solved first */
+};
 
 /* The places of all variables along the flow of data: the inputs of a node, the
  * node, its output. */
@@ -89,16 +97,46 @@ static solution improve(arena *a, problem *q, int *value, const solution *first,
 	return s;
 }
 
+/* Improves an assignment that costs top by one in which variables that are
+ * alike have one value.  Returns what value[] costs then.  *many: whether so
+ * many are alike that this was tried. */
+static int64_t improve_alike(const problem *q, int *value, int64_t top,
+			     const solve_limits *limits, bool *many)
+{
+	arena *tmp = arena_new();
+	int n = q->vars.n, *to = ARENA_ARRAY(tmp, int, n);
+	quotient alike = quotient_of(tmp, q);
+	*many = alike.p->vars.n <= n / MANY_ALIKE;
+	if (*many) {
+		solution found = solve_below(tmp, alike.p, top, limits);
+		quotient_lift(&alike, n, found.value, to);
+		int64_t cost = problem_cost(q, to);
+		if (cost < top) {
+			memcpy(value, to, (size_t)n * sizeof(*to));
+			top = cost;
+		}
+	}
+	arena_free(tmp);
+	return top;
+}
+
 /* The same where the whole problem is quickly solved: an optimum, or that there
  * is nothing below the cost of value[], mostly takes less time than a visit to
- * all regions. */
+ * all regions.  Where many variables are alike, what the quotient has is enough
+ * for one call, and more is looked for only if that promises something. */
 static solution improve_quickly(arena *a, problem *q, int *value,
 				const solve_limits *limits, deadline end)
 {
-	int64_t top = problem_cost(q, value);
-	solution first = solve_below(a, q, top, limits);
+	int64_t had = problem_cost(q, value);
+	solve_limits some = *limits;
+	int64_t top = improve_alike(q, value, had, limits, &some.hopeful);
+	if (top < had)
+		return (solution){ value, top, q->constant };
+	solution first = solve_below(a, q, top, &some);
 	if (first.lower_bound >= top)
 		return (solution){ value, top, top, .optimal = true };
+	if (some.hopeful && first.cost >= top)
+		return (solution){ value, top, first.lower_bound };
 	return first.optimal ? first
 			     : improve(a, q, value, &first, limits, end);
 }

@@ -13,6 +13,7 @@ noinst_LIBRARIES += %D%/libsolver.a
 	%D%/mini_bucket.c %D%/mini_bucket.h \
 	%D%/minplus.c %D%/minplus.h \
 	%D%/problem.c %D%/problem.h \
+	%D%/quotient.c %D%/quotient.h \
 	%D%/solve.c %D%/solve.h \
 	%D%/table_store.c %D%/table_store.h \
 	%D%/wcsp.c %D%/wcsp.h

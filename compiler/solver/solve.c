@@ -502,7 +502,8 @@ static glance_outlook outlook_of(const problem *p, const budget *b)
 }
 
 /* Along the flow of data a few passes often are enough, whatever the tables,
- * above all where nothing is below the cost to beat. */
+ * above all where nothing is below the cost to beat; or to see that much more
+ * would have to be done. */
 static solution solve_along_flow(arena *a, const problem *p, budget *b)
 {
 	glance_outlook o = p->top < COST_MAX ? outlook_of(p, b) : GLANCE_OPEN;
@@ -510,6 +511,9 @@ static solution solve_along_flow(arena *a, const problem *p, budget *b)
 		return solution_of(p, ARENA_ARRAY(a, int, p->vars.n), p->top);
 	if (o == GLANCE_OPEN)
 		return solve_reduced(a, p, b, GLANCED_AT);
+	if (b->left.hopeful)
+		return solution_of(p, ARENA_ARRAY(a, int, p->vars.n),
+				   p->constant);
 	b->reduced = GLANCED_AT;
 	return solve_tables(a, p, b);
 }

@@ -16,6 +16,8 @@ typedef struct solve_limits {
 			   cost */
 	double seconds;	/* from the call on; 0 is no limit.  The best that
 			   was found then differs from run to run. */
+	bool hopeful;	/* a problem along the flow of data of which the first
+			   few passes promise little is given up */
 } solve_limits;
 
 /* 64 MiB of tables, and a second or so altogether. */

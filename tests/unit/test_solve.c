@@ -445,6 +445,35 @@ START_TEST(bounds_are_true)
 }
 END_TEST
 
+/* A problem that is given up has bounds that are true, and one that is not is
+ * solved. */
+START_TEST(little_hope)
+{
+	const recipe dense = { 10, 4, 160, 1000, 0 };
+	uint64_t seed = 900;
+	int gave_up = 0, proven = 0;
+	for (int round = 0; round < 400; round++) {
+		arena *a = arena_new();
+		problem *p = random_problem(a, &seed, &dense);
+		solve_limits limits = solve_defaults();
+		int64_t best = brute_force(a, p);
+		limits.hopeful = true;
+		p->along_flow = true;
+		p->top = best + below(&seed, 1000);
+		solution s = solve(a, p, &limits);
+		ck_assert_int_eq(s.cost, problem_cost(p, s.value));
+		ck_assert(s.lower_bound <= best || best >= p->top);
+		bool solved = s.cost == best || s.lower_bound >= p->top;
+		ck_assert(solved || s.lower_bound < best);
+		gave_up += !solved;
+		proven += solved;
+		arena_free(a);
+	}
+	ck_assert_int_gt(gave_up, 0);
+	ck_assert_int_gt(proven, 0);
+}
+END_TEST
+
 /* Branch and bound that is stopped anywhere. */
 START_TEST(stopped_bounds_are_true)
 {
@@ -481,6 +510,7 @@ Suite *suite(void)
 	tcase_add_test(c, products);
 	tcase_add_test(c, time_is_a_limit);
 	tcase_add_loop_test(c, bounds_are_true, 0, NRECIPES);
+	tcase_add_test(c, little_hope);
 	tcase_add_loop_test(c, stopped_bounds_are_true, 0, 4);
 	suite_add_tcase(s, c);
 	return s;
