@@ -161,6 +161,19 @@ layout_classes *lowering_classes(const lowering *l)
 
 /* ---- programs ---------------------------------------------------------- */
 
+static const int *order_of(lowering *l, lower_schedule by)
+{
+	return by.overlapping ? program_order_overlapping(l->outline, by.order)
+			      : program_order(l->outline, by.order);
+}
+
+bool lowering_same_order(lowering *l, lower_schedule x, lower_schedule y)
+{
+	size_t n = (size_t)l->outline->p->nnodes;
+	return x.overlapping == y.overlapping &&
+	       !memcmp(order_of(l, x), order_of(l, y), n * sizeof(int));
+}
+
 plan *lowering_draft(arena *a, lowering *l, lower_choice which,
 		     lower_rooms *rooms)
 {

@@ -51,6 +51,10 @@ typedef struct lower_choice {
 	lower_schedule schedule;
 } lower_choice;
 
+/* Whether two schedules, both with transfers behind other nodes or both
+ * without, are the same order, so that they lead to the same programs. */
+bool lowering_same_order(lowering *l, lower_schedule x, lower_schedule y);
+
 /* A program whose buffers have no places yet, in a; it refers to the
  * lowering. */
 plan *lowering_draft(arena *a, lowering *l, lower_choice which,

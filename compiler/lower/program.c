@@ -374,10 +374,9 @@ static draft draft_of(arena *a, const outline *o)
 static void put_all(writer *w, outline *o, lower_schedule by)
 {
 	const plan *p = w->d->p;
-	const int *order =
-		by.overlapping
-			? program_order_overlapping(w->d->tmp, o, by.order)
-			: program_order(o, by.order);
+	const int *order = by.overlapping
+				   ? program_order_overlapping(o, by.order)
+				   : program_order(o, by.order);
 	int ends[] = { p->nnodes, p->nnodes, p->nnodes }, n = 0;
 	for (int s = SECTION_BEFORE; o->sections && s <= SECTION_AFTER; s++) {
 		while (n < p->nnodes && (int)o->sections[order[n]] <= s)

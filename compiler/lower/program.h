@@ -29,6 +29,7 @@ typedef struct outline {
 	node_buffers *nodes;
 	struct jobs *jobs;
 	const int *orders[LOWER_NORDERS]; /* of the nodes; NULL: not yet */
+	const int *overlapping[LOWER_NORDERS];
 	const section *sections;	  /* by node; NULL: there is no loop */
 } outline;
 
@@ -61,8 +62,8 @@ plan *program_make(arena *a, outline *o, int64_t memory, lower_schedule by,
  * once are few.  It is found once, in o->a. */
 const int *program_order(outline *o, lower_order by);
 
-/* schedule_overlapping() of that, in tmp. */
-const int *program_order_overlapping(arena *tmp, outline *o, lower_order by);
+/* schedule_overlapping() of that, likewise. */
+const int *program_order_overlapping(outline *o, lower_order by);
 
 /* Lets nodes read copies that were fetched for others before them, so that less
  * moves, where the most bytes in use at once stay the same, or within `memory',

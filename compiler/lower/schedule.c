@@ -290,12 +290,16 @@ const int *program_order(outline *o, lower_order by)
 	return o->orders[by];
 }
 
-const int *program_order_overlapping(arena *tmp, outline *o, lower_order by)
+const int *program_order_overlapping(outline *o, lower_order by)
 {
+	if (o->overlapping[by])
+		return o->overlapping[by];
 	jobs x = *o->jobs;
-	x.tmp = tmp;
+	x.tmp = arena_new();
 	int *order = schedule_overlapping(&x, program_order(o, by));
 	if (o->sections)
 		part_sections(o, order);
-	return order;
+	o->overlapping[by] = ARENA_COPY(o->a, order, x.p->nnodes);
+	arena_free(x.tmp);
+	return o->overlapping[by];
 }

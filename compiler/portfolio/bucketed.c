@@ -29,6 +29,8 @@ typedef struct ranking {
 	const plan_request *how;
 	plan_candidate *best;
 	double bare; /* seconds of plan_best()'s: slower ones were not made */
+	plan_candidate first; /* that one, .. */
+	double with;	      /* .. and its seconds with buckets */
 	double seconds; /* of the best, with buckets */
 	bool failed;
 } ranking;
@@ -137,11 +139,23 @@ static double seconds_with(ranking *x, const assignment *as,
 	return seconds;
 }
 
+static bool is_first(const ranking *x, const plan_candidate *c,
+		     const plan_program *p)
+{
+	const plan_program *f = &x->first.program;
+	return c->search == x->first.search && p->room == f->room &&
+	       p->schedule.order == f->schedule.order &&
+	       p->schedule.overlapping == f->schedule.overlapping;
+}
+
 static void try_program(ranking *x, plan_candidate *c, const plan_program *p,
 			double hoped, double *gain)
 {
-	double bare = 0;
-	double s = seconds_with(x, &c->search->assignment, p, hoped, &bare);
+	double bare = x->bare, s;
+	if (!is_first(x, c, p))
+		s = seconds_with(x, &c->search->assignment, p, hoped, &bare);
+	else
+		s = is_hopeless(x, bare - hoped) ? INFINITY : x->with;
 	if (x->failed || s == INFINITY)
 		return;
 	*gain = fmax(*gain, bare - s);
@@ -244,8 +258,9 @@ bool plan_best_in_buckets(const plan_request *how, plan_candidates *all,
 	ranking x = { .how = how, .best = best, .seconds = INFINITY };
 	if (how->bucket == 0)
 		return true;
-	x.seconds = seconds_with(&x, &best->search->assignment,
-				 &best->program, 0, &x.bare);
+	x.first = *best;
+	x.seconds = x.with = seconds_with(&x, &best->search->assignment,
+					  &best->program, 0, &x.bare);
 	if (x.failed)
 		return false;
 	arena *tmp = arena_new();

@@ -306,7 +306,8 @@ static plan_candidate **in_order(arena *a, plan_candidates *all)
 /* The search for the best program of a candidate, that has to be better than
  * the best one of those before it.  Several are under way at the same time, as
  * if no other one among them were better: when one is, those behind it are
- * done again, so that the result is that of one after the other. */
+ * done again, given what was made, so that the result is that of one after the
+ * other. */
 typedef struct trial {
 	const plan_candidate *of;
 	arena *arena; /* of what is found */
@@ -321,6 +322,9 @@ typedef struct measuring {
 	int n, done;
 	champion best; /* to be beaten */
 	trial *trials; /* of all[done], and those behind it */
+	plan_programs *before; /* by candidate: what is to be done again has
+				  made, in tmp */
+	arena *tmp;
 } measuring;
 
 static void tell_of_trial(void *arg, int i)
@@ -343,8 +347,9 @@ static void run_trial(void *arg, int i)
 	own.sink = diag_sink_beside(t->arena, x->how->sink);
 	for (int k = 0; k < had->n; k++)
 		vec_push(t->arena, &t->programs, had->at[k]);
-	t->ok = program_best(&own, &t->of->search->assignment, &t->programs,
-			     to_beat(&x->best), &t->program);
+	t->ok = program_best_again(&own, &t->of->search->assignment,
+				   &t->programs, &x->before[x->done + i],
+				   to_beat(&x->best), &t->program);
 }
 
 static bool measure_one(measuring *x)
@@ -352,8 +357,9 @@ static bool measure_one(measuring *x)
 	plan_candidate *c = x->all[x->done];
 	plan_observe(x->how, PHASE_COMPARE, c->search->algorithm, x->done,
 		     x->n);
-	if (!program_best(x->how, &c->search->assignment, &c->programs,
-			  to_beat(&x->best), &c->program))
+	if (!program_best_again(x->how, &c->search->assignment, &c->programs,
+				&x->before[x->done], to_beat(&x->best),
+				&c->program))
 		return false;
 	take_better(x->how, &c->program, &x->best);
 	x->done++;
@@ -370,21 +376,33 @@ static bool take_trial(measuring *x, trial *t)
 	return take_better(x->how, &c->program, &x->best);
 }
 
+/* Keeps what a trial that is to be done again has made. */
+static void drop_trial(measuring *x, int i)
+{
+	const plan_programs *made = &x->trials[i].programs;
+	plan_programs *to = &x->before[x->done + i];
+	to->n = 0;
+	for (int k = x->trials[i].of->programs.n; k < made->n; k++)
+		vec_push(x->tmp, to, made->at[k]);
+	arena_free(x->trials[i].arena);
+}
+
 /* Measures `width' candidates at the same time; returns how many of them need
  * not be measured again. */
-static int measure_some(arena *tmp, measuring *x, int width)
+static int measure_some(measuring *x, int width)
 {
 	int kept = 0;
 	bool changed = false;
-	x->trials = ARENA_ARRAY(tmp, trial, width);
+	x->trials = ARENA_ARRAY(x->tmp, trial, width);
 	for (int i = 0; i < width; i++)
 		x->trials[i].of = x->all[x->done + i];
 	const job_set j = { width, run_trial, tell_of_trial, x };
 	jobs_run(&j, x->how->threads);
 	while (kept < width && !changed && x->trials[kept].ok)
 		changed = take_trial(x, &x->trials[kept++]);
-	for (int i = kept; i < width; i++)
-		arena_free(x->trials[i].arena);
+	x->trials += kept;
+	for (int i = 0; i < width - kept; i++)
+		drop_trial(x, i);
 	return kept;
 }
 
@@ -392,13 +410,14 @@ static int measure_some(arena *tmp, measuring *x, int width)
 static bool measure(const plan_request *how, plan_candidate *const *c, int n,
 		    const plan_candidates *all)
 {
-	measuring x = { .how = how, .all = c, .n = n,
-			.best = best_known(how, all) };
 	arena *tmp = arena_new();
+	measuring x = { .how = how, .all = c, .n = n, .tmp = tmp,
+			.best = best_known(how, all),
+			.before = ARENA_ARRAY(tmp, plan_programs, n) };
 	bool ok = true;
 	for (int width = how->threads; x.done < n && ok;) {
 		int some = width < n - x.done ? width : n - x.done;
-		int kept = some > 1 ? measure_some(tmp, &x, some) : 0;
+		int kept = some > 1 ? measure_some(&x, some) : 0;
 		width = kept == some ? 2 * width : how->threads;
 		if (kept == 0)
 			ok = measure_one(&x);

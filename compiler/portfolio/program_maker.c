@@ -80,7 +80,8 @@ static const plan *place(arena *a, program_maker *m, plan *draft,
 	const lower_choice which = { p->room, p->schedule };
 	const plan *made = lowering_place(a, m->lowering, which, draft,
 					  &p->rooms);
-	if (made != draft)
+	p->replaced = made != draft;
+	if (p->replaced)
 		set_bounds(m, made, p);
 	p->seconds = lower_run(m->times, made);
 	p->held = made->arena_bytes;
@@ -88,6 +89,30 @@ static const plan *place(arena *a, program_maker *m, plan *draft,
 		p->in_use = plan_peak_bytes(made,
 					    lowering_classes(m->lowering));
 	return made;
+}
+
+bool program_same_order(program_maker *m, lower_schedule x, lower_schedule y)
+{
+	return begin(m) && lowering_same_order(m->lowering, x, y);
+}
+
+bool program_measured(const plan_program *before, const program_bar *bar,
+		      plan_program *p)
+{
+	bool barred = program_is_barred(before, bar);
+	if (before->replaced || before->in_use >= 0 ||
+	    (before->held < 0 && !barred))
+		return false;
+	*p = *before;
+	p->held = barred ? -1 : p->held;
+	p->seconds = barred ? 0 : p->seconds;
+	return true;
+}
+
+void program_counted(program_maker *m, const plan_program *p)
+{
+	m->saved = m->is_counted ? m->saved : p->saved;
+	m->is_counted = true;
 }
 
 bool program_measure(program_maker *m, plan_program *p, const program_bar *bar,

@@ -24,6 +24,7 @@ typedef struct plan_program {
 				places, and its seconds are not known */
 	int64_t in_use; /* the peak, without gaps; -1: not computed */
 	lower_rooms rooms;
+	bool replaced; /* for want of places, by one that keeps fewer copies */
 } plan_program;
 
 /* Figures from which on a program is of no use.  They do not depend on the
@@ -49,6 +50,19 @@ typedef struct program_maker {
 
 /* Ends what was made, if anything was. */
 void program_maker_free(program_maker *m);
+
+/* Whether two schedules are the same order of the nodes.  False when errors
+ * were added, too. */
+bool program_same_order(program_maker *m, lower_schedule x, lower_schedule y);
+
+/* Sets *p as program_measure() would, given what it has set with a bar that was
+ * no lower.  False if the figures do not follow from those. */
+bool program_measured(const plan_program *before, const program_bar *bar,
+		      plan_program *p);
+
+/* Takes the figures of a program over that was made of the same plan, as those
+ * of its first one. */
+void program_counted(program_maker *m, const plan_program *p);
 
 /* Makes a program, measures it and discards it.  *p selects the program, and
  * receives its figures.  One that is barred gets no places.  in_use is found

@@ -75,6 +75,7 @@ typedef struct program_search {
 	const plan_program *beat; /* NULL, or only better ones are wanted */
 	plan_program best;	  /* so far, if any was found */
 	plan_programs *known;
+	const plan_programs *before; /* of program_best_again(); may be none */
 	bool any, failed;
 } program_search;
 
@@ -158,6 +159,48 @@ static void remember(program_search *x, const plan_program *p)
 	vec_push(x->how->arena, x->known, *p);
 }
 
+/* Sets *p as if it was measured, from a call before this one. */
+static bool was_made(program_search *x, plan_program *p,
+		     const program_bar *bar)
+{
+	for (int i = 0; i < x->before->n; i++) {
+		const plan_program *k = &x->before->at[i];
+		if (k->room != p->room ||
+		    !same_schedule(&k->schedule, &p->schedule) ||
+		    !program_measured(k, bar, p))
+			continue;
+		program_counted(&x->maker, k);
+		return true;
+	}
+	return false;
+}
+
+/* The same from one that is known, by another schedule that comes to the same
+ * order of the nodes. */
+static bool is_repeated(program_search *x, plan_program *p,
+			const program_bar *bar)
+{
+	const lower_schedule by = p->schedule;
+	for (int i = 0; i < x->known->n; i++) {
+		const plan_program *k = &x->known->at[i];
+		if (k->room != p->room ||
+		    k->schedule.overlapping != by.overlapping ||
+		    k->schedule.order == by.order ||
+		    !program_same_order(&x->maker, k->schedule, by) ||
+		    !program_measured(k, bar, p))
+			continue;
+		p->schedule = by;
+		return true;
+	}
+	return false;
+}
+
+static void make(program_search *x, plan_program *p, const program_bar *bar)
+{
+	if (!was_made(x, p, bar) && !is_repeated(x, p, bar))
+		x->failed = !program_measure(&x->maker, p, bar, NULL, NULL);
+}
+
 /* The known program with this room and schedule, or a new one.  The buffers of
  * one that the bar refuses may have no places. */
 static plan_program find(program_search *x, int64_t room, lower_schedule by,
@@ -167,8 +210,8 @@ static plan_program find(program_search *x, int64_t room, lower_schedule by,
 		.room = room, .schedule = by, .in_use = -1};
 	if (is_known(x, &p, &bar))
 		return p;
-	x->failed = x->failed ||
-		    !program_measure(&x->maker, &p, &bar, NULL, NULL);
+	if (!x->failed)
+		make(x, &p, &bar);
 	if (!x->failed)
 		remember(x, &p);
 	return p;
@@ -316,10 +359,19 @@ bool program_best(const plan_request *how, const assignment *as,
 		  plan_programs *known, const plan_program *beat,
 		  plan_program *best)
 {
+	static const plan_programs none = { 0 };
+	return program_best_again(how, as, known, &none, beat, best);
+}
+
+bool program_best_again(const plan_request *how, const assignment *as,
+			plan_programs *known, const plan_programs *before,
+			const plan_program *beat, plan_program *best)
+{
 	const lower_schedule usual = { LOWER_BY_DEPTH, false };
 	plan_programs own = { 0 };
 	program_search x = { .maker = { .how = how, .as = as }, .how = how,
 		     .beat = beat, .known = known ? known : &own,
+		     .before = before,
 		     .best = { .seconds = INFINITY, .moved = INT64_MAX,
 			       .held = INT64_MAX } };
 	bool memory = how->objective == OBJECTIVE_MEMORY;

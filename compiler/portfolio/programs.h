@@ -37,4 +37,11 @@ bool program_best(const plan_request *how, const assignment *as,
 		  plan_programs *known, const plan_program *beat,
 		  plan_program *best);
 
+/* The same, given what was added to *known by a call that began with the same
+ * programs and had to beat nothing, or one that is not better than `beat': what
+ * it made is not made again.  The result is that of program_best(). */
+bool program_best_again(const plan_request *how, const assignment *as,
+			plan_programs *known, const plan_programs *before,
+			const plan_program *beat, plan_program *best);
+
 #endif

@@ -1,9 +1,11 @@
 /* Tests: compiler/portfolio */
 /* The candidates of auto are the same, in the same order, by any number of
- * threads; so are their programs. */
+ * threads; so are their programs, which are what each is when it alone is
+ * made. */
 #include "config.h"
 
 #include <check.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -18,12 +20,13 @@ static plan_request request_of(arena *a, const graph *g, int seed)
 	const topology *t = topology_preset(seed % 2 ? 2 : 0);
 	const plan_objective by[] = { OBJECTIVE_TIME, OBJECTIVE_TIME,
 				      OBJECTIVE_MEMORY, OBJECTIVE_BYTES };
+	const int64_t rooms[] = { PLAN_MAX_BYTES, 2000, PLAN_MAX_BYTES, 0 };
 	return (plan_request){ .arena = a, .sink = diag_sink_new(a),
 			       .graph = g, .algorithm = PLAN_AUTO,
 			       .k = seed % 3 == 2 ? 6 : 4, .topology = t,
 			       .objective = by[seed / 2 % 4],
 			       .memory = seed % 5 == 3 ? 2000 : 0,
-			       .room = seed % 4 < 3 ? PLAN_MAX_BYTES : 0 };
+			       .room = rooms[seed % 4] };
 }
 
 /* The candidates, and the number of the best. */
@@ -52,6 +55,26 @@ static void check_same_programs(const plan_programs *x, const plan_programs *y)
 		ck_assert_int_eq(a->moved, b->moved);
 		ck_assert_double_eq(a->seconds, b->seconds);
 		ck_assert_double_eq(a->least_kept, b->least_kept);
+		ck_assert_double_eq(a->saved, b->saved);
+	}
+}
+
+/* Programs whose figures follow from another's have them all the same. */
+static void check_figures(const plan_request *how, const plan_candidate *c)
+{
+	for (int i = 0; i < c->programs.n; i++) {
+		const plan_program *p = &c->programs.at[i];
+		program_maker m = { .how = how, .as = &c->search->assignment };
+		program_bar bar = { p->held < 0 ? -1 : INFINITY, INT64_MAX };
+		plan_program own = { .room = p->room, .schedule = p->schedule,
+				     .in_use = -1 };
+		ck_assert(program_measure(&m, &own, &bar, NULL, NULL));
+		ck_assert_int_eq(own.held, p->held);
+		ck_assert_int_eq(own.moved, p->moved);
+		ck_assert_double_eq(own.seconds, p->seconds);
+		ck_assert_double_eq(own.least, p->least);
+		ck_assert_double_eq(own.least_kept, p->least_kept);
+		program_maker_free(&m);
 	}
 }
 
@@ -87,6 +110,8 @@ static void check_seed(void *arg)
 		check_same(g, &one, &more);
 		ck_assert_int_eq(other, best);
 	}
+	for (int i = 0; i < one.n && how.objective != OBJECTIVE_MEMORY; i++)
+		check_figures(&how, &one.at[i]);
 	/* The plan that is there already is not searched again: it stays. */
 	plan_candidates some = { 0 };
 	plan_add_found(a, one.at[0].search, &some);
