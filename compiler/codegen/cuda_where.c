@@ -21,6 +21,10 @@ typedef struct owners {
 	int64_t length;	     /* of a stretch */
 } owners;
 
+/* Values of a loop whose conditions' reads are made at one time; reads of a
+ * condition. */
+enum { AHEAD = 8, MAX_AHEAD = 2 };
+
 static owners owners_of(const emitter *g)
 {
 	enum { CAP = 1 << 30, THREADS = 1 << 16 };
@@ -66,6 +70,54 @@ static void add_to_result(emitter *g)
 	emit_term(g, print_result(&g->p));
 }
 
+/* Opens the loop over a variable in steps of AHEAD values, for all of which what
+ * the first condition reads is read before it is looked at. */
+static int open_ahead(emitter *g, int v, const cuda_reads *f)
+{
+	const char *x = g->p.var[v];
+	OPEN("for (TDL_INT from = %s_lo; from < %s_lo + %s_n; from += %d)", x,
+	     x, x, AHEAD);
+	for (int i = 0; i < f->n; i++)
+		SAY("%s next%d[%d];", type_of_element(f->reads[i]->type), i,
+		    AHEAD);
+	SAY("#pragma unroll");
+	OPEN("for (int unit = 0; unit < %d; unit++)", AHEAD);
+	SAY("const TDL_INT %s = tdl_min((TDL_INT)(from + unit), "
+	    "(TDL_INT)(%s_lo + %s_n - 1));", x, x, x);
+	cuda_parts(g, v);
+	for (int i = 0; i < f->n; i++)
+		SAY("next%d[unit] = %s;", i,
+		    print_element_at(&g->p, f->reads[i]));
+	CLOSE();
+	SAY("TDL_AFTER_LOADS();");
+	for (int i = 0; i < f->n; i++)
+		vec_push(g->p.a, &g->p.loaded,
+			 ((named){f->reads[i], arena_printf(g->p.a,
+							    "next%d[unit]",
+							    i)}));
+	SAY("#pragma unroll");
+	OPEN("for (int unit = 0; unit < %d; unit++)", AHEAD);
+	SAY("const TDL_INT %s = from + unit;", x);
+	SAY("if (%s >= %s_lo + %s_n)", x, x, x);
+	SAY("\tbreak;");
+	cuda_parts(g, v);
+	return 2;
+}
+
+/* Opens the loops around the conditions; returns how many. */
+static int open_around(emitter *g, var_set around)
+{
+	cuda_reads f = {.g = g, .loop = -1, .wanted = cuda_is_plain};
+	if (!around)
+		return 0;
+	cuda_find_reads(&f, g->s.wheres[0].e);
+	int last = 31 - __builtin_clz(around);
+	if (!f.n || f.n > MAX_AHEAD || g->p.nest.first[last] < 0)
+		return cuda_loops(g, around);
+	int n = cuda_loops(g, around & ~var_bit(last));
+	return n + open_ahead(g, last, &f);
+}
+
 static void emit_owner(emitter *g, const owners *o)
 {
 	const nest *n = &g->p.nest;
@@ -77,10 +129,11 @@ static void emit_owner(emitter *g, const owners *o)
 	while (opened--)
 		CLOSE();
 	opened = open_some(g);
-	opened += cuda_loops(g, around);
+	opened += open_around(g, around);
 	opened += open_wheres(g);
 	opened += cuda_loops(g, reduced & ~around & ~given);
 	add_to_result(g);
+	g->p.loaded.n = 0;
 	while (opened--)
 		CLOSE();
 }

@@ -53,7 +53,10 @@ static const char *const reserved_cuda[] = {
 	"left_at",   "right_at",
 	"stretches", "tile0",	 "tile1",     "tile2",	   "tile3",
 	"part0",     "part1",	 "part2",     "part3",	   "part4",
-	"part5",     "part6",	 "part7",
+	"part5",     "part6",	 "part7",     "next0",	   "next1",
+	"next2",     "next3",	 "next4",     "next5",	   "next6",
+	"next7",     "whole0",	 "whole1",    "whole2",	   "whole3",
+	"whole4",    "whole5",	 "whole6",    "whole7",
 };
 
 /* The suffixes that the generator adds to a name. */

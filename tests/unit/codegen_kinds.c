@@ -195,8 +195,8 @@ static kernel *weighed_rows(dtype t, int h, int i, int j)
 	kexpr *c = add_var(k, "j", KVAR_OUTPUT, j);
 	kexpr *a = add_var(k, "h", KVAR_REDUCE, h);
 	kexpr *b = add_var(k, "i", KVAR_REDUCE, i);
-	int x = add_input(k, "x", t, 3, h, i, j);
-	int y = add_input(k, "y", t, 2, h, i);
+	int x = add_input(k, "next0", t, 3, h, i, j);
+	int y = add_input(k, "next1", t, 2, h, i);
 	k->body = mul(READ(k, x, NULL, a, b, c),
 		      sub(READ(k, y, NULL, a, b), READ(k, x, NULL, a, b, c)));
 	return k;
@@ -246,7 +246,7 @@ static kernel *chosen(dtype t, int way)
 	kernel *k = begin("chosen", RED_NONE, t);
 	kexpr *i = add_var(k, "i", KVAR_OUTPUT, 37);
 	kexpr *j = add_var(k, "j", KVAR_OUTPUT, 48);
-	int x = add_input(k, "x", t, 2, 37, way == 4 ? 32 : 48);
+	int x = add_input(k, "whole0", t, 2, 37, way == 4 ? 32 : 48);
 	int y = add_input(k, "y", t, 2, 37, way == 4 ? 16 : 48);
 	kexpr *at_x = READ(k, x, NULL, i, j), *at_y = READ(k, y, NULL, i, j);
 	kexpr *none = constant(t, 3), *up = kx_fn2(mem, FN_LE, j, i);
