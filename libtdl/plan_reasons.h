@@ -74,8 +74,8 @@ extern const char *const plan_reasons_planners[];
 	  "(default), joint", (i), .choices = plan_reasons_planners }
 
 /* Tries all choices for the tensor of that name in a plan, whose file is
- * `where', by one of the planners, NULL is the first, on a machine.  False, with
- * *status, after a message where there is no such tensor, or with errors
+ * `where', by one of the planners, NULL is the first, on a machine.  False,
+ * with *status, after a message where there is no such tensor, or with errors
  * added. */
 bool plan_reasons_of(job *d, const plan *p, const char *where,
 		     const char *name, const char *by, const topology *t,
