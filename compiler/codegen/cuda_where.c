@@ -70,8 +70,8 @@ static void add_to_result(emitter *g)
 	emit_term(g, print_result(&g->p));
 }
 
-/* Opens the loop over a variable in steps of AHEAD values, for all of which what
- * the first condition reads is read before it is looked at. */
+/* Opens the loop over a variable in steps of AHEAD values: what the first
+ * condition reads is read for all of these before it is looked at. */
 static int open_ahead(emitter *g, int v, const cuda_reads *f)
 {
 	const char *x = g->p.var[v];
