@@ -223,6 +223,7 @@ static void emit_ahead(emitter *g, const terms *t, const team *how,
 							    "next%d[unit]",
 							    i)}));
 	open_ahead(g, t, how, n);
+	SAY("(void)at;");
 	emit_point(g, t, sum);
 	CLOSE();
 	g->p.loaded.n = 0;
