@@ -154,12 +154,20 @@ class Torch:
                 self.step()
         torch.cuda.current_stream().wait_stream(side)
         if compiled:
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                self.step()
-            self.step = graph.replay
+            self.capture()
         torch.cuda.synchronize()
         self.held = torch.cuda.memory_allocated() - before
+
+    def capture(self):
+        import torch
+        graph = torch.cuda.CUDAGraph()
+        try:
+            with torch.cuda.graph(graph):
+                self.step()
+        except RuntimeError as e:
+            print(f"PyTorch's step is not captured: {e}", file=sys.stderr)
+        else:
+            self.step = graph.replay
 
     def step(self):
         self.optimizer.zero_grad(set_to_none=True)
