@@ -77,7 +77,8 @@ bool cuda_messages_open(cuda *c, failure *f)
 	int n = cuda_has_queues(c) ? c->order.nlinks : 0;
 	for (int g = 0; g < c->ngpus; g++) {
 		int least = 0, greatest = 0;
-		c->gpus[g].messages = ARENA_ARRAY(c->a, CUstream, n);
+		c->gpus[g].messages = ARENA_ARRAY(c->a, CUstream,
+						  c->order.nlinks);
 		if (!cuda_enter(c, g, f) ||
 		    !CUDA_CALL(&c->api, f, cuCtxGetStreamPriorityRange, &least,
 			       &greatest))
