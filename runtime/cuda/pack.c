@@ -14,7 +14,7 @@ enum {
 	TILE = 4 * THREADS, /* units */
 	HEAD = 4,
 	WIDEST = 4, /* log2 of the bytes of the largest unit */
-	MOST_BLOCKS = 512,
+	MOST_BLOCKS = 2048, /* of which 8 fit a multiprocessor */
 	MOST_UNITS = 1 << 30, /* of a job */
 };
 

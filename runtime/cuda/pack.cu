@@ -80,23 +80,74 @@ TDL_INLINE void tdl_copy_tile(const int64_t *job, uint32_t tile)
 	}
 }
 
+/* The same where rows are as long as a tile: that has parts of two at most, so
+ * that their places are found once. */
+template <typename U>
+TDL_INLINE void tdl_copy_rows(const int64_t *job, uint32_t tile)
+{
+	const int ndim = (int)job[1];
+	const uint32_t n = (uint32_t)job[2], first = tile * TDL_PACK_TILE;
+	const int64_t *count = job + TDL_PACK_HEAD;
+	const int64_t *to = count + ndim, *from = to + 1 + ndim;
+	const uint32_t length = (uint32_t)count[ndim - 1];
+	const uint32_t row = first / length, col = first - row * length;
+	const int64_t to_step = to[ndim], from_step = from[ndim];
+	U *to_row[2];
+	const U *from_row[2];
+	U x[TDL_PACK_EACH];
+	for (int r = 0; r < 2; r++) {
+		to_row[r] = (U *)to[0] +
+			    tdl_pack_at(count, to + 1, ndim - 1, row + r);
+		from_row[r] = (const U *)from[0] +
+			      tdl_pack_at(count, from + 1, ndim - 1, row + r);
+	}
+#pragma unroll
+	for (int k = 0; k < TDL_PACK_EACH; k++) {
+		const uint32_t i = threadIdx.x + k * TDL_PACK_THREADS;
+		const bool next = col + i >= length;
+		const int64_t at = (int64_t)(col + i) - (next ? length : 0);
+		if (first + i < n)
+			x[k] = (next ? from_row[1] : from_row[0])
+				[at * from_step];
+	}
+#pragma unroll
+	for (int k = 0; k < TDL_PACK_EACH; k++) {
+		const uint32_t i = threadIdx.x + k * TDL_PACK_THREADS;
+		const bool next = col + i >= length;
+		const int64_t at = (int64_t)(col + i) - (next ? length : 0);
+		if (first + i < n)
+			(next ? to_row[1] : to_row[0])[at * to_step] = x[k];
+	}
+}
+
+template <typename U>
+TDL_INLINE void tdl_copy_unit(const int64_t *job, uint32_t tile)
+{
+	const int ndim = (int)job[1], nfrom = (int)job[3];
+	const int64_t *count = job + TDL_PACK_HEAD;
+	if (ndim > 0 && nfrom > 0 && count[ndim - 1] >= TDL_PACK_TILE)
+		tdl_copy_rows<U>(job, tile);
+	else
+		tdl_copy_tile<U>(job, tile);
+}
+
 TDL_INLINE void tdl_copy_any(const int64_t *job, uint32_t tile)
 {
 	switch (job[0]) {
 	case 0:
-		tdl_copy_tile<uint8_t>(job, tile);
+		tdl_copy_unit<uint8_t>(job, tile);
 		break;
 	case 1:
-		tdl_copy_tile<uint16_t>(job, tile);
+		tdl_copy_unit<uint16_t>(job, tile);
 		break;
 	case 2:
-		tdl_copy_tile<uint32_t>(job, tile);
+		tdl_copy_unit<uint32_t>(job, tile);
 		break;
 	case 3:
-		tdl_copy_tile<uint2>(job, tile);
+		tdl_copy_unit<uint2>(job, tile);
 		break;
 	default:
-		tdl_copy_tile<uint4>(job, tile);
+		tdl_copy_unit<uint4>(job, tile);
 		break;
 	}
 }

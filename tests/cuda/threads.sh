@@ -65,6 +65,24 @@ done
 grep -q '"bucket":1' "$tmp/bucket1M-4.plan" || fail 'there is no bucket'
 cmp "$tmp/0.npz" "$tmp/1M.npz" || fail 'buckets change results'
 
+# ---- long rows ---------------------------------------------------------------
+
+# Rows of more units than a tile of the kernel that copies, an odd number.
+cat >"$tmp/long.tdl" <<'END'
+model long(n = 2062) {
+    input x[2, n]: f32
+    input z[n, 2]: f32
+    param w[n, 3] = normal(0, 1)
+    y = matmul(x, w)
+    u = matmul(z, x)
+    output y, u
+}
+END
+expect 0 "$TDLC" plan "$tmp/long.tdl" -k 2 -o "$tmp/long.plan"
+prints 'received by all devices in 1 all-gather'
+expect 0 cuda "$tmp/long.plan" --verify
+verified
+
 # ---- micro-batches -----------------------------------------------------------
 
 # shellcheck disable=SC2086
