@@ -352,6 +352,21 @@ static bool is_slow(const way *w, const chain *batch)
 		 is_aligned(w, batch, GEMM_OUT, &g->c));
 }
 
+/* The bytes of a copy, each way; those of elements that are copied one by one
+ * count more. */
+static double bytes_of_copy(const way *w, int side)
+{
+	const gemm_copy *c = &w->g.copies[side];
+	int64_t unit = column_unit(w->x, side), size = size_of(w->x, side);
+	bool whole = c->ndim > 0 && c->there[c->ndim - 1] == 1 &&
+		     c->count[c->ndim - 1] % unit == 0 && c->at % unit == 0;
+	for (int i = 0; i < c->ndim - 1; i++)
+		whole = whole && c->there[i] % unit == 0;
+	if (!whole && size < GEMM_COPY_BYTES)
+		size = GEMM_COPY_BYTES;
+	return (double)c->nelem * (double)size;
+}
+
 /* Sums up the bytes that are moved beside the product's own operands; false
  * where they are more than it is worth. */
 static bool weigh(way *w, const chain *batch, int64_t worth, int64_t sums)
@@ -360,8 +375,7 @@ static bool weigh(way *w, const chain *batch, int64_t worth, int64_t sums)
 	int launches = w->g.ncalls;
 	for (int s = 0; s < GEMM_SIDES; s++) {
 		launches += w->copied >> s & 1;
-		w->bytes += 2 * (double)w->g.copies[s].nelem *
-			    (double)size_of(x, s);
+		w->bytes += 2 * bytes_of_copy(w, s);
 	}
 	if (w->bytes * (double)worth > 2 * points(x, true))
 		return false;
