@@ -43,7 +43,7 @@ enum {
 	GEMM_COLUMN = 16, /* bytes that tensor cores are fed at a time */
 	/* Bytes that a copy of an element counts at least, each way: where
 	 * columns begin anywhere, elements are copied one by one. */
-	GEMM_COPY_BYTES = 8,
+	GEMM_COPY_BYTES = 4,
 	/* Operations of a product of halves, whose columns begin elsewhere,
 	 * that take as much longer as a byte takes to move.  An H200 does 100
 	 * to 150 TFLOP/s of them, of others 600. */
