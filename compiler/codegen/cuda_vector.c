@@ -209,11 +209,11 @@ static void load_vector(emitter *g, const cuda_reads *f, int i, int n)
 	    print_element_at(&g->p, f->reads[i]));
 }
 
+/* The conditions of a read and those around it, each an operand: one may be an
+ * alternative. */
 static const char *print_when(emitter *g, const cuda_when *when)
 {
 	const char *s = print_operand(&g->p, when->cond);
-	if (when->holds && !when->up)
-		return print_expr(&g->p, when->cond);
 	if (!when->holds)
 		s = arena_printf(g->p.a, "!%s", s);
 	return when->up ? arena_printf(g->p.a, "%s && %s",
@@ -234,7 +234,10 @@ static void open_units(emitter *g, const cuda_reads *f, int n,
  * condition holds for all of it, else those elements for which it does. */
 static void load_some(emitter *g, const cuda_reads *f, int i, int n)
 {
-	const char *when = print_when(g, f->when[i]);
+	const cuda_when *all = f->when[i];
+	const char *when = all->holds && !all->up
+				   ? print_expr(&g->p, all->cond)
+				   : print_when(g, all);
 	SAY("bool whole%d = true;", i);
 	open_units(g, f, n, "");
 	SAY("whole%d = whole%d && (%s);", i, i, when);
