@@ -311,11 +311,12 @@ static int64_t best_word(const generation *g, int64_t row, int64_t i)
 	return best;
 }
 
-/* Token i of a row; its first one where it has ended before. */
+/* Token i of a row that something follows; its first one where the row has
+ * ended, with a word that tokens perhaps cannot be. */
 static int64_t token_of(const generation *g, int64_t row, int64_t i)
 {
 	const int64_t *ids = &g->ids[row * g->all];
-	return ids[i] == NO_TOKEN ? ids[0] : ids[i];
+	return i + 1 < g->ends[row] && ids[i] != NO_TOKEN ? ids[i] : ids[0];
 }
 
 /* Feeds the next tokens of each row, as many as a step takes of those that
@@ -362,7 +363,11 @@ static bool append(generation *g, int64_t fed)
 					 "scores of row %" PRId64 " behind "
 					 "token %" PRId64 " are no numbers", r,
 					 g->at - 1);
-		if (!is_element(g, word))
+		g->ids[r * g->all + g->at] = word;
+		g->made += g->at > g->lengths[r];
+		if (word == g->s->o->stop)
+			g->ends[r] = g->at + 1;
+		if (g->at + 1 < g->ends[r] && !is_element(g, word))
 			return fail_with(&g->s->f, CLI_INPUT,
 					 "%s: word %" PRId64 ", the likeliest "
 					 "behind token %" PRId64 " of row %"
@@ -371,10 +376,6 @@ static bool append(generation *g, int64_t fed)
 					 dtype_name(g->feed->inputs[g->tokens]
 							    .type),
 					 g->feed->inputs[g->tokens].name);
-		g->ids[r * g->all + g->at] = word;
-		g->made += g->at > g->lengths[r];
-		if (word == g->s->o->stop)
-			g->ends[r] = g->at + 1;
 	}
 	return true;
 }

@@ -177,6 +177,12 @@ def check_wide(folder):
                            prompt], capture_output=True, text=True)
     assert done.returncode == 1 and "word 200" in done.stderr and \
         "is no i8" in done.stderr, done
+    # What nothing follows is fed to nobody.
+    for words in (["1"], ["5", "--stop", "200"]):
+        made = os.path.join(folder, "made.npz")
+        call(TDLRUN, path, "--prompt", prompt, "--outputs", made,
+             "--generate", *words)
+        assert np.load(made)["tokens"].ravel().tolist() == [1, 200], words
 
 
 with tempfile.TemporaryDirectory() as top:
