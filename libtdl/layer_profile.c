@@ -328,6 +328,11 @@ const layer_profile *layer_profile_make(api_call *c, const plan_request *how,
 	const pipeline_layers *l[LAYER_SIZES] = {
 		pipeline_layers_new(a, g, how->topology)
 	};
+	if (l[0]->n == 0) {
+		api_fail(c, TDL_NO_PLAN, "no layer is measured: the model has "
+			 "none, as nothing reads a weight");
+		return NULL;
+	}
 	p->costs = pipeline_costs_new(a, l[0]);
 	half = half_of(&m, turns, p->samples[0] * turns->turns);
 	l[1] = half ? layers_of_half(&m, half) : NULL;

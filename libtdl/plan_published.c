@@ -230,6 +230,8 @@ static bool measure(const chooser *x, measured *m)
 	const plan_request *how = x->how;
 	const char *refused;
 	m->layers = pipeline_layers_new(x->tmp, how->graph, how->topology);
+	if (m->layers->n == 0)
+		return true;
 	m->costs = pipeline_costs_new(how->arena, m->layers);
 	m->divides = false;
 	if (!pipeline_costs_measure(how, m->costs, &one, &m->one, &refused))
@@ -361,6 +363,11 @@ static bool choose_capture(chooser *x)
 	capture_plan best;
 	if (!measure(x, &m))
 		return false;
+	if (m.layers->n == 0) {
+		x->to->refused = "the model has no layers: nothing reads a "
+				 "weight";
+		return true;
+	}
 	capture_request q = { .objective = CAPTURE_TIME,
 			      .schedule = x->aims->kind,
 			      .devices = x->how->k,

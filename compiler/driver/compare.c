@@ -82,7 +82,7 @@ static cli_status placements(page *p, const char *function,
 }
 
 /* Whether a command is called for a plan: a file is named, which is no model,
- * and no devices are. */
+ * and no devices are, nor a placement.  Values of options may be files, too. */
 static bool is_plan(int argc, char **argv)
 {
 	bool file = false, asks = false;
@@ -90,7 +90,8 @@ static bool is_plan(int argc, char **argv)
 		file |= argv[i][0] != '-';
 		asks |= page_is_model(argv[i]) || !strncmp(argv[i], "-k", 2) ||
 			!strncmp(argv[i], "--dev", 5) ||
-			!strncmp(argv[i], "--pin", 5);
+			!strncmp(argv[i], "--pin", 5) ||
+			!strncmp(argv[i], "--placement", 11);
 	}
 	return file && !asks;
 }
@@ -130,7 +131,7 @@ cli_status command_compare(page *p, int argc, char **argv)
 
 cli_status command_score(page *p, int argc, char **argv)
 {
-	if (!are_placements(argc, argv) && is_plan(argc, argv)) {
+	if (is_plan(argc, argv)) {
 		p->program.synopsis = "PLAN [OPTION]...";
 		p->program.about = "Print the cost of a plan on a machine.";
 		return score_plan(p, argc, argv);

@@ -81,7 +81,7 @@ static void fill_costs(program *x)
 				for (int j = i + 1; j <= n; j++)
 					to[i * row + j] = p->seconds(
 						p->of, i, j, at->begin,
-						at->end, in_flight(x, s));
+						at->end, in_flight(x, s), s);
 		}
 }
 

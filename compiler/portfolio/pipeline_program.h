@@ -21,8 +21,10 @@ typedef struct pipeline_problem {
 	/* Micro-batches in flight follow from it; not interleaved. */
 	pipeline_schedule kind;
 	/* Seconds of a micro-batch in a stage of layers [i, j) on groups [a,
-	 * b), of which that many are in flight; INFINITY where it cannot be. */
-	double (*seconds)(void *of, int i, int j, int a, int b, int in_flight);
+	 * b), of which that many are in flight, with so many stages behind it;
+	 * INFINITY where it cannot be. */
+	double (*seconds)(void *of, int i, int j, int a, int b, int in_flight,
+			  int behind);
 	void *of;
 	const double *between; /* by layer: seconds that a cut before it adds */
 } pipeline_problem;

@@ -45,6 +45,8 @@ const char *pipeline_impossible(const plan_request *how,
 {
 	int n = aims->nstages, k = how->k, layers = l->n, d = aims->replicas;
 	arena *a = how->arena;
+	if (layers == 0)
+		return "the model has no layers: nothing reads a weight";
 	if (n > k)
 		return arena_printf(a, "%d device%s cannot make %d stages", k,
 				    k == 1 ? "" : "s", n);

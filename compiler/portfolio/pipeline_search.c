@@ -51,8 +51,6 @@ typedef struct searcher {
 	/* Of the problem that is solved: */
 	const int *first_device; /* by group */
 	pipeline_schedule kind;
-	int ngroups;
-	bool single; /* each stage has one group */
 	bool failed;
 } searcher;
 
@@ -148,33 +146,28 @@ static bool may_win(const searcher *x, int nstages)
 
 /* ---- splits ------------------------------------------------------------ */
 
-/* stage_place.waiting of a stage that begins with group a: where stages have
- * any number of groups it is not known which stage that is. */
-static int waiting_of(const searcher *x, int a, int in_flight)
+/* The schedule of a split: alone, a stage never waits, and a backward pass in
+ * two parts is no faster. */
+static pipeline_schedule kind_of(int nstages, pipeline_schedule kind)
 {
-	if (x->kind != SCHEDULE_ZB || !x->single)
-		return x->kind == SCHEDULE_ZB ? in_flight : 0;
-	return pipeline_sums_waiting(x->kind, a, x->ngroups,
-				     x->layers->g->turns->turns);
+	return nstages == 1 && kind == SCHEDULE_ZB ? SCHEDULE_1F1B : kind;
 }
 
+/* As take_split() will count it: how many wait follows from the stages behind,
+ * and one that has all layers is alone. */
 static double stage_seconds(void *of, int i, int j, int a, int b,
-			    int in_flight)
+			    int in_flight, int behind)
 {
 	const searcher *x = of;
-	const stage_place at = { i, j, x->first_device[a], x->first_device[b],
-				 in_flight, waiting_of(x, a, in_flight) };
+	bool alone = i == 0 && j == x->layers->n;
+	const stage_place at = {
+		i, j, x->first_device[a], x->first_device[b], in_flight,
+		pipeline_sums_waiting(kind_of(alone ? 1 : 2, x->kind), 0,
+				      behind + 1, x->layers->g->turns->turns)
+	};
 	double seconds;
 	pipeline_sums_best(&x->sums, &at, x->share, &seconds);
 	return seconds;
-}
-
-/* The schedule of a split: alone, a stage never waits, and a backward pass in
- * two parts is no faster. */
-static pipeline_schedule kind_of(const pipeline_split *s,
-				 pipeline_schedule kind)
-{
-	return s->nstages == 1 && kind == SCHEDULE_ZB ? SCHEDULE_1F1B : kind;
 }
 
 /* Takes over a split that the program has found. */
@@ -183,7 +176,7 @@ static void take_split(searcher *x, const pipeline_split *s,
 {
 	arena *a = x->how->arena;
 	pipeline_way *ways = ARENA_ARRAY(a, pipeline_way, s->nstages);
-	pipeline_cut cut = { s->nstages, 1, kind_of(s, kind),
+	pipeline_cut cut = { s->nstages, 1, kind_of(s->nstages, kind),
 			     x->aims->recompute,
 			     ARENA_COPY(a, s->first, s->nstages + 1), ways };
 	int turns = x->layers->g->turns->turns;
@@ -251,8 +244,6 @@ static void split_groups(searcher *x, const int *group, int ngroups,
 	};
 	x->first_device = group;
 	x->kind = kind;
-	x->ngroups = ngroups;
-	x->single = single;
 	if (pipeline_program_solve(tmp, &p, &best))
 		take_split(x, &best, kind, all);
 	else if (x->aims->beat <= 0)

@@ -21,8 +21,10 @@ typedef struct table {
 
 /* Any function of the interval and the groups, with a limit that depends on
  * what is in flight. */
-static double seconds(void *of, int i, int j, int a, int b, int in_flight)
+static double seconds(void *of, int i, int j, int a, int b, int in_flight,
+		      int behind)
 {
+	(void)behind;
 	const table *t = of;
 	double sum = t->bonus[i][j], bytes = 0, speed = 0, least = INFINITY;
 	for (int k = i; k < j; k++) {
@@ -58,7 +60,8 @@ static void try_all(walk *w, int s, int i, int a, double sum, double longest)
 		     b++) {
 			int n = schedule_in_flight(p->kind, s, w->nstages, 1,
 						   p->micro_batches);
-			double own = p->seconds(p->of, i, j, a, b, n);
+			double own = p->seconds(p->of, i, j, a, b, n,
+						left - 1);
 			if (own < INFINITY)
 				try_all(w, s + 1, j, b,
 					sum + own +

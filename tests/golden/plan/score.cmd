@@ -16,3 +16,11 @@ tdlc score "$tmp/none" "$tmp/8xk80" || echo "-> $?"
 tdlc score "$tmp/missing" 2>&1 | sed 's/.*missing/missing/'
 tdlc explain --plan "$tmp/8xk80" --tensor w_01 --topology 8xh100-nvlink | sed -n '4p;/^\*/p'
 tdlc explain --plan "$tmp/8xk80" --tensor w_01 --stages 2 || echo "-> $?"
+# Machines and profiles are files like cost graphs.
+cat >"$tmp/pair.json" <<'END'
+{"format": "tdl-topology", "version": 1, "name": "pair",
+ "device": {"name": "core", "memory": 1000000000, "bandwidth": 1e11, "flops": {"f32": 1e9}},
+ "levels": [{"name": "net", "size": 4, "latency": 1e-5, "bandwidth": 1e7}]}
+END
+cp "$tmp/8xk80" "$tmp/plan.json"
+tdlc score "$tmp/plan.json" --topology "$tmp/pair.json"

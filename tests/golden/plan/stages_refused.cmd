@@ -14,3 +14,22 @@ plan -k 18 --stages 2 --topology "$tmp/t.json" --inside megatron
 plan -k 4 --stages 2 --replicas 1 --inside megatron --memory 10
 plan -k 8 --stages 4 --replicas 1 --inside megatron --memory 10
 plan -k 4 --stages 2 --replicas 1 --inside megatron
+# How many micro-batches wait in a stage follows from the stages behind it, in
+# the search as in what it finds.
+cat >"$tmp/now.tdl" <<'END'
+import "elementwise.tdl"
+model now(batch = 8, width = 5) {
+    input x[batch, width]
+    y = relu(x)
+    output y
+}
+END
+for memory in 900 700; do
+	status tdlc plan ../../../examples/models/mlp.tdl -D depth=1 -D batch=4 -D inputs=1 \
+		-D width=1 -D classes=2 --train -k 3 --stages 2 --micro-batches 2 --schedule zb \
+		--memory $memory 2>&1 | sed '/search/d' | tail -n 3
+done
+# Nothing reads a weight: there are no layers.
+status tdlc plan "$tmp/now.tdl" -k 2 --stages auto --micro-batches 2
+tdlc plan "$tmp/now.tdl" -k 2 --algorithm auto --micro-batches 2 | grep communication
+status tdlc profile "$tmp/now.tdl" -o "$tmp/now.json"
