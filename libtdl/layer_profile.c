@@ -363,7 +363,8 @@ double layer_profile_step(const layer_profile *p)
 		turn += x->of[0].turn - (alone ? alone->of[0].turn : 0);
 		once += x->of[0].once - (alone ? alone->of[0].once : 0);
 	}
-	return p->turns * turn + once;
+	double all = p->turns * turn + once;
+	return all > 0 ? all : NAN; /* else noise was more than that */
 }
 
 static int by_value(const void *x, const void *y)
