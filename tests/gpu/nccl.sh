@@ -34,7 +34,7 @@ ranks() {
 	return $got
 }
 
-for plan in mlp-2 mlp-4 mlp-8 resnet-2 alexnet-4 gpt2-8 moe-4; do
+for plan in mlp-2 mlp-4 mlp-8 resnet-2 alexnet-4 gpt2-8 moe-4 stages-4; do
 	n=${plan##*-}
 	expect 0 ranks "$n" "$plans/$plan.plan" --steps 3 --verify
 	prints 'communication .*, as planned'

@@ -46,6 +46,8 @@ sgd='--train --optimizer sgd,momentum=0.9'
 	plan gpt2 2 gpt2 $text $adamw
 	plan gpt2 8 gpt2 $text $adamw
 	plan gpt2-bf16 2 gpt2 $text $adamw --precision bf16
+	plan stages 4 gpt2 $text -D dropout=0 $adamw --stages 2 \
+		--micro-batches 4
 	plan gpt3 4 gpt3 $text -D window=3 $adamw
 	plan llama 2 llama $text -D kv_heads=2 -D wide=32 $adamw
 	plan moe 4 moe $text -D kv_heads=2 -D wide=32 -D experts=4 -D chosen=2 \
