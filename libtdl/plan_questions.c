@@ -266,6 +266,15 @@ static bool predict(api_call *c, const question *q, plan_pair *x, int i)
 	return true;
 }
 
+/* Whether two plans are for machines of one file, however it is written. */
+static bool is_one_file(arena *a, const plan_prediction *x,
+			const plan_prediction *y)
+{
+	const char *p = x->topology ? path_real(a, x->topology) : NULL;
+	const char *q = y->topology ? path_real(a, y->topology) : NULL;
+	return p && q && !strcmp(p, q);
+}
+
 /* Sets the machine on which two plans are compared, where none is asked for:
  * that of the plans.  False after a message. */
 static bool find_common(api_call *c, question *q,
@@ -274,7 +283,9 @@ static bool find_common(api_call *c, question *q,
 	const char *of[2];
 	for (int i = 0; i < 2; i++)
 		of[i] = stages_machine_name(&plans[i]->predicted, q->name);
-	if (of[0] && of[1] && strcmp(of[0], of[1])) {
+	if (of[0] && of[1] && strcmp(of[0], of[1]) &&
+	    !is_one_file(c->job.arena, &plans[0]->predicted,
+			 &plans[1]->predicted)) {
 		api_fail(c, TDL_USAGE, "the plans are for '%s' and for '%s': "
 			 "%s says on which they are compared", of[0], of[1],
 			 job_option(&c->job, "topology"));

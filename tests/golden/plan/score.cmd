@@ -12,6 +12,25 @@ tdlc score "$tmp/none"
 tdlc diff "$tmp/8xk80" "$tmp/8xh100-nvlink" || echo "-> $?"
 tdlc diff "$tmp/8xk80" "$tmp/8xh100-nvlink" --topology cpu | grep predicted
 tdlc diff "$tmp/none" "$tmp/8xh100-nvlink" | grep predicted
+# One machine's file, as plans of two folders have it, and by its whole path.
+mkdir "$tmp/sub"
+cat >"$tmp/m.json" <<'END'
+{"format": "tdl-topology", "version": 1, "name": "a box",
+ "device": {"name": "a", "memory": 1e9, "bandwidth": 1e10, "launch": 1e-6,
+            "overlap": false, "flops": {"f32": 1e12}},
+ "levels": [{"name": "bus", "size": 4, "latency": 1e-6, "bandwidth": 1e9}]}
+END
+sed s/1e12/2e12/ "$tmp/m.json" >"$tmp/other.json"
+(cd "$tmp" && for to in here.plan sub/below.plan; do
+	quiet tdlc plan "$OLDPWD/show.tdl" -k 4 --topology m.json -o $to
+done)
+quiet tdlc plan show.tdl -k 4 --topology "$tmp/m.json" -o "$tmp/sub/whole.plan"
+quiet tdlc plan show.tdl -k 4 --topology "$tmp/other.json" -o "$tmp/other.plan"
+for of in below whole; do
+	(cd "$tmp" && tdlc diff here.plan sub/$of.plan | grep predicted)
+	(cd "$tmp/sub" && tdlc diff $of.plan ../here.plan | grep predicted)
+done
+(cd "$tmp" && tdlc diff here.plan other.plan || echo "-> $?") | head -n 1
 tdlc score "$tmp/none" "$tmp/8xk80" || echo "-> $?"
 tdlc score "$tmp/missing" 2>&1 | sed 's/.*missing/missing/'
 tdlc explain --plan "$tmp/8xk80" --tensor w_01 --topology 8xh100-nvlink | sed -n '4p;/^\*/p'
