@@ -334,6 +334,9 @@ static void explain_stages(api_call *c, question *q, const char *machine)
 		api_fail(c, TDL_USAGE, "there is no tensor '%s' in %s%s",
 			 q->name, q->of->path,
 			 stages_tensor_hint(v, q->name));
+	} else if (!plan_reasons_held(&c->job, v->p->stages, v->p->nstages,
+				      q->of->path, q->name)) {
+		api_status(c, CLI_USAGE);
 	} else if (api_as_text(c)) {
 		stages_tensor_text(text_stream_open(&s), v, &x);
 		q->answer = api_printed(c, &s);

@@ -271,25 +271,33 @@ static tensor_id find_tensor(const graph *g, const char *name)
 	return NONE;
 }
 
-/* Whether devices have the tensor; says which they have in its place. */
-static bool is_held(job *d, const plan *p, const char *where, const char *name)
+const char *plan_reasons_folded(arena *a, const plan *p, int of)
 {
-	for (int t = 0; t < p->ntensors; t++) {
-		if (strcmp(p->tensors[t].name, name) ||
-		    p->tensors[t].buffer >= 0)
-			continue;
-		int to = plan_folded_to(d->arena, p, t);
-		if (to < 0)
-			cli_usage(&d->program, "no device has '%s' in %s",
-				  name, where);
-		else
-			cli_usage(&d->program, "no device has '%s' in %s: '%s' "
-				  "is computed of it once, and lies there in "
-				  "its place", name, where,
-				  p->tensors[to].name);
-		return false;
+	int to = plan_folded_to(a, p, of);
+	return to < 0 ? "" : arena_printf(a, ": '%s' is computed of it once, "
+					  "and lies there in its place",
+					  p->tensors[to].name);
+}
+
+bool plan_reasons_held(job *d, const plan *stages, int n, const char *where,
+		       const char *name)
+{
+	const char *folded = NULL;
+	for (int s = 0; s < n; s++) {
+		const plan *p = &stages[s];
+		for (int t = 0; t < p->ntensors; t++) {
+			if (strcmp(p->tensors[t].name, name))
+				continue;
+			if (p->tensors[t].buffer >= 0)
+				return true;
+			if (!folded || !*folded)
+				folded = plan_reasons_folded(d->arena, p, t);
+		}
 	}
-	return true;
+	if (folded)
+		cli_usage(&d->program, "no device has '%s' in %s%s", name,
+			  where, folded);
+	return !folded;
 }
 
 /* The tensor that was probably meant. */
@@ -326,7 +334,7 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 	r->graph = plan_graph(d->arena, p, &r->as);
 	r->tensor = find_tensor(r->graph, name);
 	*status = CLI_USAGE;
-	if (r->tensor != NONE && !is_held(d, p, where, name))
+	if (r->tensor != NONE && !plan_reasons_held(d, p, 1, where, name))
 		return false;
 	*status = CLI_INPUT;
 	if (r->tensor == NONE)

@@ -81,6 +81,15 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 		     const char *name, const char *by, const topology *t,
 		     plan_reasons *r, cli_status *status);
 
+/* Whether devices of a stage have the tensor of that name, if there is one; if
+ * not, with a message of what they have in its place. */
+bool plan_reasons_held(job *d, const plan *stages, int n, const char *where,
+		       const char *name);
+
+/* ": 'x' is computed of it once, and lies there in its place", for the number
+ * of a tensor that no device has; "" where nothing is. */
+const char *plan_reasons_folded(arena *a, const plan *p, int of);
+
 /* "cut 0", "replicated", "partial(Sum)" */
 const char *plan_reasons_dim(arena *a, int dim);
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "layout/layout_text.h"
+#include "libtdl/plan_reasons.h"
 #include "libtdl/plan_view.h"
 #include "libtdl/stages_view.h"
 
@@ -121,6 +122,18 @@ static const char *readers_text(const stages_view *v, int s, int t)
 	return text;
 }
 
+/* Where a tensor lies on the devices of a stage. */
+static const char *place_text(const stages_view *v, int s, int t)
+{
+	const plan *q = &v->p->stages[s];
+	arena *a = v->arena;
+	if (q->tensors[t].buffer < 0)
+		return arena_printf(a, "lies on no device%s",
+				    plan_reasons_folded(a, q, t));
+	return arena_printf(a, "lies %s: %s on a device", layout_text(a, q, t),
+			    units_bytes((double)plan_kept_bytes(q, t)).text);
+}
+
 void stages_tensor_text(FILE *to, const stages_view *v, const stages_tensor *x)
 {
 	arena *a = v->arena;
@@ -128,17 +141,13 @@ void stages_tensor_text(FILE *to, const stages_view *v, const stages_tensor *x)
 		x->name, v->p->model, pipeline_first(v->p, v->p->nstages),
 		v->p->nstages, v->p->algorithm);
 	for (int s = 0; s < v->p->nstages; s++) {
-		const plan *q = &v->p->stages[s];
 		int t = x->in[s];
 		if (t < 0)
 			continue;
 		const char *readers = readers_text(v, s, t);
 		print_item(to, arena_printf(a, "stage %d", s),
 			   origin_text(v, s, t));
-		print_item(to, "", arena_printf(a, "lies %s: %s on a device",
-						layout_text(a, q, t),
-						units_bytes((double)
-						plan_kept_bytes(q, t)).text));
+		print_item(to, "", place_text(v, s, t));
 		if (*readers)
 			print_item(to, "", arena_printf(a, "read by %s",
 							readers));
@@ -156,10 +165,11 @@ void stages_tensor_text(FILE *to, const stages_view *v, const stages_tensor *x)
 
 /* ---- json -------------------------------------------------------------- */
 
+/* null: no device of the stage has it. */
 static json_t *cuts_json(arena *a, const plan *q, int t)
 {
-	json_t *all = json_array();
-	for (int i = 0; i < q->mesh.naxes; i++)
+	json_t *all = q->tensors[t].buffer < 0 ? json_null() : json_array();
+	for (int i = 0; json_is_array(all) && i < q->mesh.naxes; i++)
 		json_array_append_new(
 			all, json_string(layout_axis_text(
 				a, q->tensors[t].cuts.dim[i])));

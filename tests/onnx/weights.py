@@ -258,9 +258,14 @@ def told(model, folder, path):
     one, is told what lies in its place."""
     with open(path) as f:
         tensors = json.load(f)["tensors"]
-    absent = [t["name"] for t in tensors if t["role"] == "state" and
-              "buffer" not in t]
     held = [t["name"] for t in tensors if "buffer" in t]
+    absent = [t["name"] for t in tensors if t["role"] == "state" and
+              "buffer" not in t and t["name"] not in held]
+    partly = [t["name"] for t in tensors if t["role"] == "state" and
+              "buffer" not in t and t["name"] in held]
+    for name in partly[:1]:
+        text = run(TDLC, "explain", "--plan", path, "--tensor", name)
+        assert "lies on no device: '" in text, text
     for name in absent[:1]:
         for command in (
                 ["explain", "--plan", path, "--tensor", name],
@@ -298,8 +303,8 @@ def one(seed, folder):
     given(net, folder, plan, x)
     if tied:
         damaged_stage(folder, model)
+    told(model, folder, plan)
     if not stages:
-        told(model, folder, plan)
         damaged(rng, folder, plan)
     if seed % 3 == 0:
         trained(net, folder, model, seed)
