@@ -53,12 +53,22 @@ static void part_of(const finder *f, int turn, int64_t extent, int64_t *lo,
 	*hi *= each;
 }
 
+/* Whether the index in dimension d of input i follows variable v. */
+static bool follows(const kernel *k, int v, int i, int d)
+{
+	uint32_t vars[MAX_NDIM];
+	kernel_need_vars(k, i, vars);
+	return vars[d] >> v & 1;
+}
+
 /* Whether in each turn, of which a node computes its part of variable v, input
- * i is read inside of the turn's part of dimension d. */
+ * i is read inside of the turn's part of dimension d.  One sample alone lies
+ * inside wherever it is read: the index has to tell. */
 static bool reads_own_turn(const finder *f, const kernel *k, int v, int i,
 			   int d)
 {
-	if (!holds_batch(f, k->inputs[i].dims[d]))
+	if (!holds_batch(f, k->inputs[i].dims[d]) ||
+	    (f->t->batch == 1 && !follows(k, v, i, d)))
 		return false;
 	for (int turn = 0; turn < f->t->turns; turn++) {
 		box space = kernel_space(k);

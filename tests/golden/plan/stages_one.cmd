@@ -12,3 +12,9 @@ plan --stages auto --micro-batches 1 --replicas 2 | head -n 1
 # One stage never waits: its backward pass is in one part.
 plan --stages 1 --micro-batches 2 --schedule zb | sed -n '/micro/p;/predicted/p'
 plan --stages 1 --micro-batches 2 --schedule 1f1b | sed -n '/micro/p;/predicted/p'
+# With one sample, too, what has it in a dimension is told from the weights.
+one() { tdlc plan micro_batches.tdl --model small --train -D batch=1 -k 2 -o "$tmp/one" "$@" >/dev/null &&
+	tdlrun "$tmp/one" --kernels interpreter --verify | grep -e '^  loss' -e '^  verified'; }
+one
+one --stages 1 --micro-batches 1
+one --stages 2 --micro-batches 1
