@@ -384,11 +384,33 @@ def check_weights(folder):
                 expect(e, False)
         made = next(iter(module.fold({**module.initial_state(), **{
             n: f() for n, f in module.FOLDED.items()}})), "no weight")
+        check_given(module, net, made, f"weights {seed}")
+
+
+def check_given(module, net, made, what):
+    """Weights of other types are converted; of another name, or of another
+    shape, which a fold might read as well, they are refused."""
+    names = net.weights()
+    longer = {n: net.values[n].astype(np.float64) for n in names}
+    lists = {n: net.values[n].tolist() for n in names}
+    want = module.with_weights({n: net.values[n] for n in names})
+    for given in longer, lists:
+        got = module.with_weights(given)
+        expect(f"{what}: types", got.keys() == want.keys() and all(
+            x.dtype == want[n].dtype == module.STATES[n][1] and
+            np.array_equal(x, want[n]) for n, x in got.items()))
+    wrong = [({made: 0}, KeyError, [made])]
+    for n in names:
+        shape = net.values[n].shape
+        for x in np.float32(1), np.ones((1, *shape)), np.ones((*shape, 2)):
+            wrong.append(({n: x}, ValueError,
+                          [f"'{n}'", str(np.shape(x)), str(shape)]))
+    for given, error, words_of in wrong:
         try:
-            module.with_weights({made: 0})
-            expect(f"weights {seed}: {made} is taken", False)
-        except KeyError as e:
-            expect(f"weights {seed}: {e}", made in str(e))
+            module.with_weights(given)
+            expect(f"{what}: {list(given)} is taken", False)
+        except error as e:
+            expect(f"{what}: {e}", all(w in str(e) for w in words_of))
 
 
 def cases(names, devices, turns):

@@ -313,16 +313,30 @@ def initial_state(mesh=None):
     return jax.device_put(state, shardings(mesh, STATES))
 
 
+def converted(name, x, own):
+    """A weight that is given, in the type of the model's own."""
+    if np.shape(x) != own.shape:
+        raise ValueError(f"weight '{name}' has shape {tuple(np.shape(x))}, not "
+                         f"the model's {own.shape}")
+    x = x if isinstance(x, jax.Array) else np.asarray(x)
+    return x.astype(own.dtype)
+
+
 def with_weights(weights, mesh=None):
-    """The states with other weights, by their names in the model; what the plan
-    has folded of weights is computed again."""
-    every = {name: weights[name] if name in weights else make()
-             for name, make in {**INITIAL, **FOLDED}.items()}
-    folded = fold(every)
-    unknown = [name for name in weights if name not in every or name in folded]
+    """The states with other weights, by their names in the model, of its shapes,
+    converted to its types; what the plan has folded of weights is computed
+    again."""
+    read = {name: make() for name, make in FOLDED.items()}
+    own = {**{name: jax.ShapeDtypeStruct(*STATES[name][:2])
+              for name in INITIAL}, **read}
+    folded = jax.eval_shape(fold, own)
+    unknown = [name for name in weights if name not in own or name in folded]
     if unknown:
         raise KeyError(f"the plan has no weights {unknown}")
-    state = {**{name: every[name] for name in INITIAL}, **folded}
+    given = {name: converted(name, x, own[name]) for name, x in weights.items()}
+    state = {name: given[name] if name in given else make()
+             for name, make in INITIAL.items()}
+    state.update(fold({**state, **read, **given}))
     if mesh is None:
         return state
     return jax.device_put(state, shardings(mesh, STATES))
