@@ -23,7 +23,7 @@ static ast_expr *extent_of(const grad_facts *f, const ast_symbol *s)
 static bool is_natural(const grad_facts *f, const ast_expr *e, int depth)
 {
 	if (e->kind == AST_INT)
-		return (double)e->i < MOST_PROVEN;
+		return e->i >= 0;
 	if (e->kind == AST_NAME)
 		return e->symbol && e->symbol->kind != SYMBOL_ATTR;
 	if (e->kind != AST_BINARY)
@@ -46,12 +46,38 @@ static ast_expr *most_of(const grad_facts *f, const ast_expr *e)
 	return n ? tree_sub(&f->g->t, n, tree_int(&f->g->t, 1)) : NULL;
 }
 
+/* The greatest that e, or what it is computed of, can be where each variable
+ * and size counts 1.  A remainder is less than its divisor, even of a number
+ * that wrapped around; the divisor of a quotient must not wrap around. */
+static double numbers_in(const ast_expr *e)
+{
+	if (e->kind == AST_INT)
+		return fabs((double)e->i);
+	if (e->kind == AST_UNARY)
+		return numbers_in(e->args[0]);
+	if (e->kind == AST_IF)
+		return fmax(numbers_in(e->args[1]), numbers_in(e->args[2]));
+	if (e->kind != AST_BINARY)
+		return 1;
+	double x = numbers_in(e->args[0]), y = numbers_in(e->args[1]);
+	switch (e->op) {
+	case OP_MUL:
+		return x * y;
+	case OP_DIV:
+		return fmax(x, y);
+	case OP_MOD:
+		return y;
+	default:
+		return x + y;
+	}
+}
+
 static bool are_small(const tree_terms *terms)
 {
+	double all = 0;
 	for (int i = 0; i < terms->n; i++)
-		if (!(fabs(terms->at[i].coef) < MOST_PROVEN))
-			return false;
-	return true;
+		all += fabs(terms->at[i].coef) * numbers_in(terms->at[i].of);
+	return all < MOST_PROVEN;
 }
 
 /* Whether a sum is >= 0 even with each negative term at its greatest and each
