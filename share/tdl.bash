@@ -3,8 +3,8 @@
 
 _tdl_options()
 {
-	"$@" --help 2>/dev/null | grep -oE '^ +(-., )?--?[A-Za-z-]+' |
-		grep -oE -- '--?[A-Za-z-]+$'
+	"$@" --help 2>/dev/null | grep -oE '^ +(-., )?--?[A-Za-z0-9-]+' |
+		grep -oE -- '--?[A-Za-z0-9-]+$'
 }
 
 _tdl_commands()

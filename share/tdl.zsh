@@ -4,8 +4,8 @@
 
 # The options of a program, or of one of its commands.
 _tdl_options() {
-	"$@" --help 2>/dev/null | grep -oE '^ +(-., )?--?[A-Za-z-]+' |
-		grep -oE -- '--?[A-Za-z-]+$'
+	"$@" --help 2>/dev/null | grep -oE '^ +(-., )?--?[A-Za-z0-9-]+' |
+		grep -oE -- '--?[A-Za-z0-9-]+$'
 }
 
 # _tdl_values OPTION PROGRAM [COMMAND]: completes to the values that the option

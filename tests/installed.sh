@@ -112,6 +112,7 @@ completes 'tdlc plan --algo' --algorithm
 completes 'tdlc compile -M' -MF
 completes 'tdlc explain matm' matmul
 completes 'tdlrun --ver' --verify
+completes 'tdlrun --tf' --tf32
 completes 'tdlc plan --algorithm jo' joint
 completes 'tdlc plan --topology = 8xh' 8xh100-nvlink
 completes 'tdlc plan m.tdl --schedule=g' --schedule=gpipe
@@ -140,6 +141,7 @@ if command -v zsh >/dev/null; then
 	completes_zsh 'tdlc plan --algo' --algorithm
 	completes_zsh 'tdlc explain matm' matmul
 	completes_zsh 'tdlrun --ver' --verify
+	completes_zsh 'tdlrun --tf' --tf32
 	completes_zsh 'tdlc plan --algorithm jo' joint
 	completes_zsh 'tdlc plan m.tdl --schedule=g' gpipe
 	completes_zsh 'tdlc compare --algorithm ' heft
