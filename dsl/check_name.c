@@ -50,7 +50,6 @@ static const ast_symbol *resolve(checker *c, ast_expr *e)
 		check_facts(c, e->symbol)->used = true;
 		return e->symbol;
 	}
-	const char *whole = strcmp(e->name, "M") ? "M" : "L";
 	c->failed = true;
 	if (strmap_get(c->unbound, e->name))
 		return NULL;
@@ -63,9 +62,8 @@ static const ast_symbol *resolve(checker *c, ast_expr *e)
 	else if (c->in_signature)
 		diag_note(c->sink, NOWHERE,
 			  "a size is bound where it is a whole dimension of a "
-			  "parameter, as in x[%s]; for a dimension of 2*%s "
-			  "name the whole, x[%s], and write %s / 2 for %s",
-			  e->name, e->name, whole, whole, e->name);
+			  "parameter, as in x[%s]%s",
+			  e->name, check_whole_instead(c, e->name));
 	else if (c->let == e->name)
 		diag_note(c->sink, NOWHERE,
 			  "a 'let' cannot read its own value; a recurrence is "

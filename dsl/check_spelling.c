@@ -112,3 +112,98 @@ void check_suggest_type(checker *c, const char *name)
 		spelling_try(&s, dtype_name(t));
 	spelling_note(&s, c->sink);
 }
+
+/* ---- sizes that nothing binds -------------------------------------------- */
+
+static bool has_name(const ast_expr *e, const char *name);
+
+static bool pack_has_name(const ast_pack *p, const char *name)
+{
+	return p && p->sel && has_name(p->sel, name);
+}
+
+/* Whether a name is used or bound in an expression. */
+static bool has_name(const ast_expr *e, const char *name)
+{
+	if (e->name && !strcmp(e->name, name))
+		return true;
+	if (pack_has_name(e->pack, name))
+		return true;
+	for (int i = 0; i < e->nargs; i++)
+		if (has_name(e->args[i], name))
+			return true;
+	for (int i = 0; i < e->nnamed; i++)
+		if (has_name(e->named[i].value, name))
+			return true;
+	for (int i = 0; i < e->nvars; i++)
+		if (!strcmp(e->vars[i].name, name) ||
+		    pack_has_name(e->vars[i].pack, name) ||
+		    (e->vars[i].extent && has_name(e->vars[i].extent, name)))
+			return true;
+	return false;
+}
+
+static bool have_name(const ast_tensor *tensors, int n, const char *name)
+{
+	for (int i = 0; i < n; i++) {
+		if (!strcmp(tensors[i].name, name))
+			return true;
+		for (int d = 0; d < tensors[i].ndims; d++)
+			if (has_name(tensors[i].dims[d], name))
+				return true;
+	}
+	return false;
+}
+
+/* Whether an operator has no use of a name yet. */
+static bool is_free(const checker *c, const char *name)
+{
+	const ast_op *op = c->op;
+	if (check_find(c, name) ||
+	    have_name(op->params, op->nparams, name) ||
+	    have_name(op->results, op->nresults, name))
+		return false;
+	for (int i = 0; i < op->nlets; i++) {
+		for (int j = 0; j < op->lets[i].nnames; j++)
+			if (!strcmp(op->lets[i].names[j], name))
+				return false;
+		if (has_name(op->lets[i].value, name))
+			return false;
+	}
+	for (int i = 0; i < op->nbodies; i++)
+		if (has_name(op->bodies[i], name))
+			return false;
+	return true;
+}
+
+/* k where an expression is k times the name, k > 1; else 0. */
+static int64_t times_name(const ast_expr *e, const char *name)
+{
+	for (int i = 0; e->kind == AST_BINARY && e->op == OP_MUL && i < 2;
+	     i++) {
+		const ast_expr *k = e->args[i], *of = e->args[1 - i];
+		if (k->kind == AST_INT && k->i > 1 && of->kind == AST_NAME &&
+		    of->name == name)
+			return k->i;
+	}
+	return 0;
+}
+
+const char *check_whole_instead(const checker *c, const char *name)
+{
+	static const char *const wholes[] = { "M", "L", "K", "N", "P", "Q",
+					      "R", "S", "T" };
+	int64_t k = 0;
+	size_t i = 0, n = sizeof(wholes) / sizeof(wholes[0]);
+	for (int p = 0; c->op && p < c->op->nparams; p++)
+		for (int d = 0; d < c->op->params[p].ndims && !k; d++)
+			k = times_name(c->op->params[p].dims[d], name);
+	while (k && i < n && !is_free(c, wholes[i]))
+		i++;
+	if (!k || i == n)
+		return "";
+	return arena_printf(c->tmp, "; for a dimension of %lld*%s name the "
+			    "whole, x[%s], and write %s / %lld for %s",
+			    (long long)k, name, wholes[i], wholes[i],
+			    (long long)k, name);
+}

@@ -173,6 +173,9 @@ void check_suggest_type(checker *c, const char *name);
  * false, without a note, if none does.  The functions for operators and for
  * callees begin with it. */
 bool check_suggest_import(checker *c, const char *name);
+/* The end of a note on a size that nothing binds, where a dimension of a
+ * parameter is a multiple of it: what can be written for that; else "". */
+const char *check_whole_instead(const checker *c, const char *name);
 
 /* ---- check_extent.c, check_type.c, check_unused.c ------------------------ */
 
