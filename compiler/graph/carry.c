@@ -184,6 +184,24 @@ static bool stays(const carrier *c, const char *name)
 	       !is_called(name, c->o->mask);
 }
 
+/* Warns of an input that is called as the running position, which is to be of
+ * that type; where it is, too, says how it becomes the position. */
+static void warn_of_own(const carrier *c, const char *own,
+			const tensor_type *type)
+{
+	const graph_builder *b = c->b;
+	int at = find(b, b->inputs.at, b->inputs.n, own);
+	const tensor_type *t = graph_type(b, b->inputs.at[at]);
+	const char *how = "";
+	if (t->type == type->type && t->ndim == type->ndim)
+		how = arena_printf(b->tmp, "; %s %s makes it that",
+				   diag_option(b->sink, "carry-position"),
+				   own);
+	diag_warning_in(b->sink, DIAG_BAD_CARRY, b->name,
+			"the model's input '%s' is not the running position, "
+			"which gets another name%s", own, how);
+}
+
 static bool find_position(carrier *c)
 {
 	graph_builder *b = c->b;
@@ -191,12 +209,7 @@ static bool find_position(carrier *c)
 	tensor_type scalar = { .type = DT_I64 };
 	if (!name) {
 		if (stays(c, own))
-			diag_warning_in(b->sink, DIAG_BAD_CARRY, b->name,
-					"the model's input '%s' is not the "
-					"running position, which gets another "
-					"name; %s %s makes it that", own,
-					diag_option(b->sink, "carry-position"),
-					own);
+			warn_of_own(c, own, &scalar);
 		c->position = graph_add_input(b, own, &scalar);
 		set_zero(b, c->position);
 		return true;

@@ -22,6 +22,12 @@ placed places
 grep -o '"position[^,]*' "$tmp/p.plan"
 placed places --carry-position position
 grep -o '"position[^,]*' "$tmp/p.plan"
+# And cannot be that.
+for model in placed_row placed_short; do
+	for more in '' '--carry-position position'; do
+		plan --model $model -k 2 --carry next_h=h --carry-positions places $more
+	done
+done
 # What does not go.
 decoder -k 2 --carry next_keys=keys --carry-length 8
 decoder -k 2 --carry next_keys=keys --carry-length 8 --carry-mask mask
