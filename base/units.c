@@ -33,6 +33,21 @@ quantity units_bytes(double n)
 	return units_scaled(n, "B");
 }
 
+void units_bytes_apart(int n, const double *bytes, quantity *texts)
+{
+	for (int i = 0; i < n; i++) {
+		bool same = false;
+		texts[i] = units_bytes(bytes[i]);
+		for (int j = 0; j < n; j++)
+			same |= bytes[j] != bytes[i] &&
+				!strcmp(units_bytes(bytes[j]).text,
+					texts[i].text);
+		if (same)
+			snprintf(texts[i].text, sizeof(texts[i].text),
+				 "%.0f B", bytes[i]);
+	}
+}
+
 quantity units_seconds(double s)
 {
 	static const char *const units[] = { "s", "ms", "µs" };

@@ -14,6 +14,9 @@ typedef struct quantity {
 
 /* "96 B", "1.50 kB", "-114 MB": decimal prefixes. */
 quantity units_bytes(double n);
+/* The texts of n sizes in bytes, at least 0, that are to be told apart: those
+ * that differ, but have the same text, are exact, as "1046 B". */
+void units_bytes_apart(int n, const double *bytes, quantity *texts);
 /* "0 s", "59.3 µs", "1.20 ms", "345 ms", "37.6 s", "1250 s": seconds, at
  * least 0. */
 quantity units_seconds(double s);

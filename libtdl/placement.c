@@ -9,7 +9,6 @@
 #include "base/units.h"
 #include "compiler/placement/model_costs.h"
 #include "compiler/placement/placement_file.h"
-#include "libtdl/plan_report.h"
 
 const char *const place_networks[] = { "ports", "free", NULL };
 
@@ -164,12 +163,14 @@ cli_status place_check_memory(job *d, const place_input *in,
 	if (r->fits)
 		return CLI_OK;
 	for (int i = 0; i < in->m->ndevices; i++)
-		if (r->peak[i] > in->m->limit[i])
+		if (r->peak[i] > in->m->limit[i]) {
+			quantity q[2];
+			units_bytes_apart(2, (double[]){
+				(double)r->peak[i], (double)in->m->limit[i],
+			}, q);
 			cli_failed(&d->program, "device %d needs %s, and has "
-				   "%s", i,
-				   plan_bytes_text(d->arena, r->peak[i]),
-				   plan_bytes_text(d->arena,
-						   in->m->limit[i]));
+				   "%s", i, q[0].text, q[1].text);
+		}
 	return CLI_NO_PLAN;
 }
 

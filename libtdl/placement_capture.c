@@ -147,12 +147,12 @@ static cli_status say_no_room(const capture *c)
 		say_no_plan(c);
 		return CLI_NO_PLAN;
 	}
-	arena *a = c->run->d->arena;
+	quantity q[2];
+	units_bytes_apart(2, (double[]){ ceil(c->r.cap), ceil(p.peak) }, q);
 	cli_failed(program, "no plan %s into %s: at best, stage %d of %d "
 		   "needs %s",
 		   c->found.best.proven ? "fits" : "was found that fits",
-		   place_bytes_text(a, c->r.cap), worst, p.nstages,
-		   place_bytes_text(a, p.peak));
+		   q[0].text, worst, p.nstages, q[1].text);
 	if (!p.proven)
 		cli_failed(program, "the skips allow more plans than were "
 			   "looked at");

@@ -54,10 +54,10 @@ static cli_status say_no_room(const chunks *c)
 		   best->proven ? "fit" : "were found that fit",
 		   chunk_exceeding_device(p, best->s.first),
 		   place_bytes_text(a, best->s.peak));
+	/* Rounded, it might be more than is proven, or than is needed. */
 	if (!best->proven)
-		cli_failed(program,
-			   "that is not proven: that all need more than %s is",
-			   place_bytes_text(a, floor(best->bound)));
+		cli_failed(program, "that is not proven: that all need more "
+			   "than %.0f B is", floor(best->bound));
 	say_remedies(c);
 	return CLI_NO_PLAN;
 }

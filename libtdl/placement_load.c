@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "compiler/placement/load_search.h"
 #include "compiler/placement/placement_file.h"
 
@@ -73,14 +74,16 @@ static bool read_load(load *l, cli_status *status)
 static cli_status say_no_room(const load *l)
 {
 	load_need need = load_needs(l->in.file, &l->r.o);
-	arena *a = l->run->d->arena;
+	quantity q[3];
+	units_bytes_apart(3, (double[]){
+		(double)l->r.o.memory_nbytes, (double)need.all,
+		(double)need.most,
+	}, q);
 	cli_failed(&l->run->d->program,
 		   "load found no split within %s of each of %d accelerators: "
 		   "the operators keep %s in all, those of the largest colour "
 		   "%s",
-		   plan_bytes_text(a, l->r.o.memory_nbytes),
-		   l->r.o.accelerators, plan_bytes_text(a, need.all),
-		   plan_bytes_text(a, need.most));
+		   q[0].text, l->r.o.accelerators, q[1].text, q[2].text);
 	return CLI_NO_PLAN;
 }
 

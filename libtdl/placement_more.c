@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "libtdl/placement_text.h"
 #include "libtdl/plan_report.h"
 
@@ -173,25 +174,34 @@ static void plain_text(FILE *to, arena *a, const void *of)
 	place_report_text(to, a, &p->in, p->o, &p->r, &p->b);
 }
 
+/* The first device that a placement needs too much of; -1: there is none. */
+static int exceeding_device(const plain *p)
+{
+	for (int i = 0; p->r.place && i < p->in.m->ndevices; i++)
+		if (p->r.peak[i] > p->in.m->limit[i])
+			return i;
+	return -1;
+}
+
 /* Says what is in the way of a placement within the memory. */
 static cli_status say_no_room(const place_run *run, const plain *p)
 {
-	arena *a = run->d->arena;
 	const machine *m = p->in.m;
 	place_need need = placed_needs(m);
-	for (int i = 0; p->r.place && i < m->ndevices; i++)
-		if (p->r.peak[i] > m->limit[i]) {
-			cli_failed(&run->d->program, "%s: device %d needs %s",
-				   run->algorithm, i,
-				   plan_bytes_text(a, p->r.peak[i]));
-			break;
-		}
+	int at = exceeding_device(p);
+	quantity q[4];
+	units_bytes_apart(4, (double[]){
+		(double)m->most_limit, (double)need.all, (double)need.most,
+		(double)(at < 0 ? m->most_limit : p->r.peak[at]),
+	}, q);
+	if (at >= 0)
+		cli_failed(&run->d->program, "%s: device %d needs %s",
+			   run->algorithm, at, q[3].text);
 	cli_failed(&run->d->program, "%s found no placement within %s%s of "
 		   "each of %d device%s: the operators keep %s in all, the "
 		   "largest %s", run->algorithm, m->alike ? "" : "at most ",
-		   plan_bytes_text(a, m->most_limit), m->ndevices,
-		   m->ndevices == 1 ? "" : "s", plan_bytes_text(a, need.all),
-		   plan_bytes_text(a, need.most));
+		   q[0].text, m->ndevices, m->ndevices == 1 ? "" : "s",
+		   q[1].text, q[2].text);
 	return CLI_NO_PLAN;
 }
 

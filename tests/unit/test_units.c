@@ -31,6 +31,25 @@ START_TEST(bytes)
 }
 END_TEST
 
+START_TEST(told_apart)
+{
+	quantity texts[3];
+	units_bytes_apart(2, (double[]){ 1050, 1046 }, texts);
+	ck_assert_str_eq(texts[0].text, "1050 B");
+	ck_assert_str_eq(texts[1].text, "1046 B");
+	units_bytes_apart(3, (double[]){ 1050, 1060, 1046 }, texts);
+	ck_assert_str_eq(texts[0].text, "1050 B");
+	ck_assert_str_eq(texts[1].text, "1.06 kB");
+	ck_assert_str_eq(texts[2].text, "1046 B");
+	units_bytes_apart(2, (double[]){ 1050, 1050 }, texts);
+	ck_assert_str_eq(texts[0].text, "1.05 kB");
+	ck_assert_str_eq(texts[1].text, "1.05 kB");
+	units_bytes_apart(2, (double[]){ 0x1p62, 0x1p62 - 1024 }, texts);
+	ck_assert_str_eq(texts[0].text, "4611686018427387904 B");
+	ck_assert_str_eq(texts[1].text, "4611686018427386880 B");
+}
+END_TEST
+
 START_TEST(seconds)
 {
 	static const struct {
@@ -104,6 +123,7 @@ Suite *suite(void)
 	Suite *s = suite_create("units");
 	TCase *t = tcase_create("units");
 	tcase_add_test(t, bytes);
+	tcase_add_test(t, told_apart);
 	tcase_add_test(t, seconds);
 	tcase_add_test(t, columns);
 	tcase_add_test(t, sizes);

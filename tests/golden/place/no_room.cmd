@@ -8,3 +8,9 @@ echo "status $?"
 tdlc place parts/two.json -k 2 -o "$tmp/p.json" >"$tmp/out"
 tdlc score parts/two.json -k 2 --placement "$tmp/p.json" --memory 600 2>&1
 echo "status $?"
+# A need that is little more than the limit.
+tdlc place parts/two.json -k 1 --memory 1046
+tdlc place parts/two.json -k 1 -o "$tmp/p.json" >"$tmp/out"
+tdlc score parts/two.json -k 1 --placement "$tmp/p.json" --memory 1046 2>&1
+tdlc place parts/two.json -k 1 --memory 1046 --algorithm load --cores 0
+tdlc place parts/net.layers.json --memory 65370 --algorithm capture
