@@ -37,8 +37,8 @@ def piped(words):
                           env=dict(os.environ, TERM="xterm")).stderr
 
 
-def check_long(layers, *words):
-    """One that takes seconds."""
+def check_long(layers, *words, dumb=False):
+    """One that takes seconds; also on a terminal that erases nothing."""
     words = [words[0], os.path.join(MODELS, "gpt2.tdl"), "-D",
              f"layers={layers}", "-k", "8", "--train", "--topology",
              "8xh100-nvlink", *words[1:]]
@@ -49,6 +49,9 @@ def check_long(layers, *words):
     expect(f"{words}: the line is erased", shown.endswith(ERASE))
     expect(f"{words}: and only replaced", b"\n" not in shown)
     expect(f"{words}: nothing in a pipe", piped(words) == b"")
+    if dumb:
+        shown = on_terminal(words, "dumb")[1]
+        expect(f"{words}: {shown} on a dumb terminal", shown == b"")
     lines = piped([*words, "--progress"]).decode().splitlines()
     expect(f"{words}: {lines}", lines and all(
         x.startswith(("searching ", "comparing ")) and x.endswith(" s)")
@@ -65,7 +68,7 @@ def check_short(*words):
 
 
 check_long(24, "plan", "--algorithm", "auto")
-check_long(4, "compare")
+check_long(4, "compare", dumb=True)
 check_short("plan", "--algorithm", "tofu")
 check_short("plan", "--frontier")
 finish()
