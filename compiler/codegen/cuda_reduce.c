@@ -197,7 +197,7 @@ static void open_ahead(emitter *g, const terms *t, const team *how, int n)
 {
 	SAY("#pragma unroll");
 	OPEN("for (int unit = 0; unit < %d; unit++)", n);
-	SAY("TDL_INT at = term_at + unit * %d;", how->lanes);
+	SAY("[[maybe_unused]] TDL_INT at = term_at + unit * %d;", how->lanes);
 	cuda_decode(g, t->flat, "at");
 }
 
@@ -223,7 +223,6 @@ static void emit_ahead(emitter *g, const terms *t, const team *how,
 							    "next%d[unit]",
 							    i)}));
 	open_ahead(g, t, how, n);
-	SAY("(void)at;");
 	emit_point(g, t, sum);
 	CLOSE();
 	g->p.loaded.n = 0;
