@@ -427,13 +427,9 @@ static bool measure_instr(executor *m, int worker, int i, double start,
 /* The first steps touch memory, load code and capture a graph. */
 static void note_seconds(executor *m, double seconds)
 {
-	enum { BEGINNING = 2 };
 	m->seconds += seconds;
-	if (++m->nsteps > BEGINNING)
+	if (++m->nsteps > FIRST_STEPS)
 		m->settled += seconds;
-	m->per_step = m->nsteps > BEGINNING
-			      ? m->settled / (double)(m->nsteps - BEGINNING)
-			      : m->seconds / (double)m->nsteps;
 }
 
 /* One worker's step.  The time is that of worker 0 between two barriers, and

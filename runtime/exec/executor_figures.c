@@ -64,7 +64,9 @@ double executor_seconds(const executor *m)
 
 double executor_step_seconds(const executor *m)
 {
-	return m->per_step;
+	if (m->nsteps > FIRST_STEPS)
+		return m->settled / (double)(m->nsteps - FIRST_STEPS);
+	return m->nsteps > 0 ? m->seconds / (double)m->nsteps : 0;
 }
 
 static int64_t received(const executor *m, int stage, int instr)

@@ -13,6 +13,8 @@ typedef struct stage_tensor {
 
 typedef struct executor_folds executor_folds; /* executor_folds.c */
 
+enum { FIRST_STEPS = 2 }; /* that are no measure of the others */
+
 struct executor {
 	arena *a;
 	const plan_pipeline *asked, *p; /* as it is, and unrolled */
@@ -35,7 +37,6 @@ struct executor {
 	struct kept_here **kept; /* by worker: packed factors; NULL */
 	const array *inputs, *outputs;
 	double seconds, settled; /* of all steps; of those after the first */
-	double per_step;
 	int64_t nsteps;
 	instr_seconds **measured; /* by worker; NULL: nothing is measured */
 	exec_span **spans; /* by worker; NULL: nobody asks */
