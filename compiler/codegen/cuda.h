@@ -97,6 +97,12 @@ bool cuda_is_plain(const cuda_reads *f, const kexpr *e);
 /* Whether f->loop leads from each element to the next. */
 bool cuda_is_along(const cuda_reads *f, const kexpr *e);
 
+/* Reads that are made before any of them is used: the arrays next0[n], ..; an
+ * element `unit` of each; from then on that stands for the read. */
+void cuda_declare_next(emitter *g, const cuda_reads *f, int n);
+void cuda_load_next(emitter *g, const cuda_reads *f);
+void cuda_take_next(emitter *g, const cuda_reads *f);
+
 /* Finds the reads of e that go along memory, those under conditions, too; how
  * many elements a vector has: 16 bytes of the largest type, one of `size` bytes
  * included; 1 for none. */

@@ -209,19 +209,11 @@ static void emit_ahead(emitter *g, const terms *t, const team *how,
 {
 	OPEN("for (; term_at + %d < %s; term_at += %d)", (n - 1) * how->lanes,
 	     end, n * how->lanes);
-	for (int i = 0; i < f->n; i++)
-		SAY("%s next%d[%d];", type_of_element(f->reads[i]->type), i, n);
+	cuda_declare_next(g, f, n);
 	open_ahead(g, t, how, n);
-	for (int i = 0; i < f->n; i++)
-		SAY("next%d[unit] = %s;", i,
-		    print_element_at(&g->p, f->reads[i]));
+	cuda_load_next(g, f);
 	CLOSE();
-	SAY("TDL_AFTER_LOADS();");
-	for (int i = 0; i < f->n; i++)
-		vec_push(g->p.a, &g->p.loaded,
-			 ((named){f->reads[i], arena_printf(g->p.a,
-							    "next%d[unit]",
-							    i)}));
+	cuda_take_next(g, f);
 	open_ahead(g, t, how, n);
 	emit_point(g, t, sum);
 	CLOSE();

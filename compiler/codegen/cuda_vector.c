@@ -195,6 +195,31 @@ void cuda_check_vectors(emitter *g, const cuda_reads *f, int n, var_set all,
 	CLOSE();
 }
 
+/* ---- reads ahead ------------------------------------------------------- */
+
+void cuda_declare_next(emitter *g, const cuda_reads *f, int n)
+{
+	for (int i = 0; i < f->n; i++)
+		SAY("%s next%d[%d];", type_of_element(f->reads[i]->type), i, n);
+}
+
+void cuda_load_next(emitter *g, const cuda_reads *f)
+{
+	for (int i = 0; i < f->n; i++)
+		SAY("next%d[unit] = %s;", i,
+		    print_element_at(&g->p, f->reads[i]));
+}
+
+void cuda_take_next(emitter *g, const cuda_reads *f)
+{
+	SAY("TDL_AFTER_LOADS();");
+	for (int i = 0; i < f->n; i++)
+		vec_push(g->p.a, &g->p.loaded,
+			 ((named){f->reads[i], arena_printf(g->p.a,
+							    "next%d[unit]",
+							    i)}));
+}
+
 /* ---- vectors ----------------------------------------------------------- */
 
 const char *cuda_vector_type(emitter *g, dtype t, int n)

@@ -77,24 +77,15 @@ static int open_ahead(emitter *g, int v, const cuda_reads *f)
 	const char *x = g->p.var[v];
 	OPEN("for (TDL_INT from = %s_lo; from < %s_lo + %s_n; from += %d)", x,
 	     x, x, AHEAD);
-	for (int i = 0; i < f->n; i++)
-		SAY("%s next%d[%d];", type_of_element(f->reads[i]->type), i,
-		    AHEAD);
+	cuda_declare_next(g, f, AHEAD);
 	SAY("#pragma unroll");
 	OPEN("for (int unit = 0; unit < %d; unit++)", AHEAD);
 	SAY("const TDL_INT %s = tdl_min((TDL_INT)(from + unit), "
 	    "(TDL_INT)(%s_lo + %s_n - 1));", x, x, x);
 	cuda_parts(g, v);
-	for (int i = 0; i < f->n; i++)
-		SAY("next%d[unit] = %s;", i,
-		    print_element_at(&g->p, f->reads[i]));
+	cuda_load_next(g, f);
 	CLOSE();
-	SAY("TDL_AFTER_LOADS();");
-	for (int i = 0; i < f->n; i++)
-		vec_push(g->p.a, &g->p.loaded,
-			 ((named){f->reads[i], arena_printf(g->p.a,
-							    "next%d[unit]",
-							    i)}));
+	cuda_take_next(g, f);
 	SAY("#pragma unroll");
 	OPEN("for (int unit = 0; unit < %d; unit++)", AHEAD);
 	SAY("const TDL_INT %s = from + unit;", x);
