@@ -120,9 +120,12 @@ completes 'tdlc place --algorithm ' heft
 completes 'tdlc explain --format ' shardy
 completes 'tdlrun p --comm m' mpi
 
-# The same of zsh, whose own functions print here what they would offer.
+# The same of zsh, whose own functions print here what they would offer.  Leaks
+# are not looked for: that stops a process, and zsh goes on with its jobs that
+# stop, so that both would wait for ever.
 completes_zsh() {
-	got=$(zsh -f -c '
+	got=$(ASAN_OPTIONS=${ASAN_OPTIONS+$ASAN_OPTIONS:}detect_leaks=0 \
+		zsh -f -c '
 		compadd() { print -r -- ${(P)2} }
 		compset() { : }
 		_files() { : }

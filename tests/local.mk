@@ -18,9 +18,13 @@ AM_TESTS_ENVIRONMENT = \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	NO_COLOR=1; export NO_COLOR;
 
+# A test that hangs fails, after TEST_LIMIT seconds (0: never).
+TEST_LIMIT = 1200
+test_limit = timeout -k 10 '$(TEST_LIMIT)'
 TEST_EXTENSIONS = .sh .py
-SH_LOG_COMPILER = $(SHELL)
-PY_LOG_COMPILER = $(SHELL) $(srcdir)/%D%/python.sh
+LOG_COMPILER = $(test_limit)
+SH_LOG_COMPILER = $(test_limit) $(SHELL)
+PY_LOG_COMPILER = $(test_limit) $(SHELL) $(srcdir)/%D%/python.sh
 
 # make's own rule would make a program `golden' of golden.sh, and dist take that
 # for the folder.
@@ -181,8 +185,8 @@ check-quick: all
 # Tests try some combinations of networks, planners and numbers of devices, and
 # of random cases some; this tries all, without sampling, and under valgrind.
 check-long: all
-	$(MAKE) $(AM_MAKEFLAGS) check check_all=yes SAMPLE=
-	$(MAKE) $(AM_MAKEFLAGS) check-valgrind SAMPLE=1
+	$(MAKE) $(AM_MAKEFLAGS) check check_all=yes SAMPLE= TEST_LIMIT=0
+	$(MAKE) $(AM_MAKEFLAGS) check-valgrind SAMPLE=1 TEST_LIMIT=0
 .PHONY: check-quick check-long
 
 # tdlc under valgrind: the golden tests; `make check-valgrind SAMPLE=4' takes
