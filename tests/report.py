@@ -809,6 +809,9 @@ def main():
         beside = [check_beside(tmp, i, *p) for i, p in enumerate(BESIDE)]
         hostile = hostile_page(tmp)
         check_failures(tmp)
+        if os.environ.get("SANITIZE") == "yes":  # a page is a page
+            programs.finish()
+            return
         if not importlib.util.find_spec("playwright") or \
                 not shutil.which("chromium"):
             programs.finish()
