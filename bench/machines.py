@@ -28,21 +28,27 @@ TDLRUN = os.environ.get("TDLRUN", "tdlrun")
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
                       "examples", "models")
 SIZES = {
-    "mlp": "batch=256 width=512 depth=6",
-    "alexnet": "batch=4 image=96 width=16 hidden=256 classes=10",
-    "vgg19": "batch=2 image=32 width=16 hidden=128 classes=10",
-    "resnet": "batch=2 image=64 depth=18 width=32 classes=10",
-    "densenet121": "batch=2 image=64 classes=10",
-    "gpt2": "batch=4 tokens=128 vocabulary=1000 layers=2 width=128 heads=4",
-    "bert": "batch=4 tokens=64 vocabulary=1000 layers=2 width=128 heads=4 "
-            "wide=512",
-    "transformer": "batch=4 tokens=64 vocabulary=1000 layers=2 width=128 "
-                   "heads=4 wide=512",
-    "vit": "batch=4 image=64 patch=8 layers=2 width=128 heads=4 wide=512 "
-           "classes=10",
-    "unet": "batch=2 image=32 width=32 widen=[1,2] depth=1 attention_at=16 "
-            "groups=4",
-    "rnn": "batch=32 layers=2 hidden=128 steps=8 inputs=64 classes=10",
+    "mlp": "batch=512 width=1024 depth=6",
+    "alexnet": "batch=4 classes=100 hidden=1024",
+    "vgg19": "batch=1 image=96 hidden=512 classes=100",
+    "resnet": "batch=2 image=176 depth=18 classes=100",
+    "wresnet": "batch=1 image=112 depth=50 widen=2 classes=100",
+    "densenet121": "batch=2 image=160 classes=100",
+    "inception_v3": "batch=1 image=203 classes=100",
+    "gpt2": "batch=2 tokens=256 vocabulary=4000 layers=4 width=384 heads=6",
+    "gpt3": "batch=1 tokens=512 vocabulary=4000 layers=4 width=384 heads=6 "
+            "window=128",
+    "bert": "batch=4 tokens=128 vocabulary=4000 layers=4 width=384 heads=6",
+    "transformer": "batch=8 tokens=64 vocabulary=4000 layers=3 width=384 "
+                   "heads=6",
+    "llama": "batch=1 tokens=256 vocabulary=4000 layers=4 width=512 heads=8 "
+             "kv_heads=4 wide=1536",
+    "moe": "batch=1 tokens=256 vocabulary=4000 layers=3 width=384 heads=6 "
+           "kv_heads=3 wide=1024 experts=4 room=160",
+    "vit": "batch=4 image=128 patch=8 layers=4 width=256 heads=4 classes=100",
+    "unet": "batch=2 image=64 width=32 widen=[1,2] depth=1 attention_at=16 "
+            "groups=8",
+    "rnn": "batch=96 layers=2 hidden=512 steps=8 inputs=256 classes=100",
 }
 
 

@@ -2,6 +2,7 @@
 
 #include "kernel/kernel_class.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernel/contraction.h"
@@ -13,6 +14,8 @@ static const char *const classes[] = {
 	[KERNEL_LONG] = "long function",
 	[KERNEL_INNER] = "inner reduction",
 	[KERNEL_OUTER] = "outer reduction",
+	[KERNEL_CHOICE] = "choice",
+	[KERNEL_POOL] = "pooling",
 	[KERNEL_PRODUCT] = "product",
 	[KERNEL_WINDOW] = "convolution",
 	[KERNEL_GATHER] = "gather",
@@ -67,14 +70,18 @@ typedef struct findings {
 	uint32_t vars[MOST_READS]; /* of the first reads' indices */
 	uint32_t inner;	 /* of the last indices of all reads */
 	bool windows;	 /* an index is made of several variables */
+	bool pools;	 /* .. the last one, of one that is reduced and one of
+			    the result: neighbours share what they read */
 	bool gathers;	 /* .. of data */
 	bool turned;	 /* .. a read has the result's last variable, but not in
 			    its last index */
+	bool decides;	 /* there are conditions */
 	int nseen;
 	const kexpr *seen[MOST_SEEN]; /* functions: each is evaluated once */
 	double functions; /* that are evaluated per point */
 	double longs;	  /* .. that are no floats' and take many operations */
 	uint32_t bound;	 /* variables whose value each term has for itself */
+	double part;	 /* of the terms that are not 0 by divisibility */
 } findings;
 
 static uint32_t vars_of(const kexpr *e)
@@ -102,9 +109,17 @@ static uint32_t last_output(const kernel *k)
 	return 0;
 }
 
+static uint32_t range(int first, int end)
+{
+	uint32_t bits = 0;
+	for (int v = first; v < end; v++)
+		bits |= 1u << v;
+	return bits;
+}
+
 static void look_at_read(findings *f, const kexpr *e)
 {
-	uint32_t all = 0, inner = 0;
+	uint32_t all = 0, inner = 0, outputs = range(0, f->k->nout);
 	for (int d = 0; d < kx_ndim(e); d++) {
 		uint32_t here = moving(f->k, vars_of(e->args[d]));
 		f->windows |= (here & (here - 1)) != 0;
@@ -116,9 +131,26 @@ static void look_at_read(findings *f, const kexpr *e)
 	uint32_t last = last_output(f->k);
 	f->turned |= (all & last) && !(inner & last);
 	f->inner |= inner;
+	f->pools |= (inner & outputs) && (inner & ~outputs);
 	if (f->nreads < MOST_READS)
 		f->vars[f->nreads] = all;
 	f->nreads++;
+}
+
+/* The n of `(i - r) % n == 0', for a variable i of the result and a reduced
+ * one: one in n terms is not 0; of several that hold at once their product, of
+ * anything else 1. */
+static double divisor_of(const kernel *k, const kexpr *e)
+{
+	uint32_t outputs = range(0, k->nout), vars;
+	if (e->kind == KX_FN && e->fn == FN_AND)
+		return divisor_of(k, e->args[0]) * divisor_of(k, e->args[1]);
+	if (e->kind != KX_FN || e->fn != FN_EQ || e->args[0]->kind != KX_FN ||
+	    e->args[0]->fn != FN_MOD || e->args[0]->args[1]->kind != KX_INT)
+		return 1;
+	vars = moving(k, vars_of(e->args[0]->args[0]));
+	int64_t n = e->args[0]->args[1]->i;
+	return (vars & outputs) && (vars & ~outputs) && n > 1 ? (double)n : 1;
 }
 
 /* Of `if ids[k] == i then .. else 0' each term is for one i: a reduction is a
@@ -128,8 +160,11 @@ static void look_at_choice(findings *f, const kexpr *e)
 	const kexpr *c = e->args[0], *other = e->args[2];
 	bool nothing = (other->kind == KX_FLOAT && other->f == 0) ||
 		       (other->kind == KX_INT && other->i == 0);
-	if (f->k->reducer != RED_SUM || !nothing || c->kind != KX_FN ||
-	    fn_table[c->fn].rule != FN_EQUALITY || c->nargs != 2)
+	if (f->k->reducer != RED_SUM || !nothing)
+		return;
+	f->part /= divisor_of(f->k, c);
+	if (c->kind != KX_FN || fn_table[c->fn].rule != FN_EQUALITY ||
+	    c->nargs != 2)
 		return;
 	for (int i = 0; i < 2; i++) {
 		const kexpr *v = c->args[i];
@@ -167,6 +202,7 @@ static void look_at(findings *f, const kexpr *e)
 {
 	if (e->kind == KX_READ)
 		look_at_read(f, e);
+	f->decides |= e->kind == KX_SELECT;
 	if (e->kind == KX_SELECT)
 		look_at_choice(f, e);
 	if (e->kind == KX_FN)
@@ -177,19 +213,23 @@ static void look_at(findings *f, const kexpr *e)
 
 /* ---- classes ----------------------------------------------------------- */
 
-static uint32_t range(int first, int end)
-{
-	uint32_t bits = 0;
-	for (int v = first; v < end; v++)
-		bits |= 1u << v;
-	return bits;
-}
-
 /* Whether one of two reads moves along a dimension of the result alone: else
  * each element is read once, and a sum of products is as any other. */
 static bool has_sides(const kernel *k, const findings *f)
 {
 	return ((f->vars[0] ^ f->vars[1]) & range(0, k->nout)) != 0;
+}
+
+/* Of a reduction of some variables, without functions. */
+static kernel_class reduction_class(const kernel *k, const findings *f,
+				    uint32_t reduced)
+{
+	bool chooses = reducer_table[k->reducer].choice != FN_NO_CHOICE;
+	if (f->pools)
+		return chooses || f->decides ? KERNEL_POOL : KERNEL_OUTER;
+	if (!(f->inner & reduced))
+		return KERNEL_OUTER;
+	return chooses ? KERNEL_CHOICE : KERNEL_INNER;
 }
 
 static kernel_class class_of(const kernel *k, const findings *f)
@@ -202,10 +242,8 @@ static kernel_class class_of(const kernel *k, const findings *f)
 	if (kernel_sums_products(k) && f->nreads >= MOST_READS && reduced &&
 	    has_sides(k, f))
 		return f->windows ? KERNEL_WINDOW : KERNEL_PRODUCT;
-	if (k->reducer != RED_NONE && reduced)
-		return f->functions > 0	  ? KERNEL_FUNCTION
-		       : f->inner & reduced ? KERNEL_INNER
-					  : KERNEL_OUTER;
+	if (k->reducer != RED_NONE && reduced && f->functions == 0)
+		return reduction_class(k, f, reduced);
 	if (f->functions > 0)
 		return KERNEL_FUNCTION;
 	return f->turned ? KERNEL_TURNED : KERNEL_ELEMENTWISE;
@@ -220,9 +258,28 @@ static void set_sides(kernel_form *to, const kernel *k, const findings *f)
 	to->side[SIDE_DEPTH] = range(k->nout, k->nvars - k->nderived);
 }
 
+/* Per point.  A term of a reduction waits for the one before it: that, not its
+ * arithmetic, is what takes time. */
+static double work_of(const kernel *k, const kernel_form *form,
+		      const findings *f)
+{
+	switch (form->class) {
+	case KERNEL_FUNCTION:
+	case KERNEL_LONG:
+		return f->functions + f->longs;
+	case KERNEL_INNER:
+	case KERNEL_OUTER:
+	case KERNEL_CHOICE:
+	case KERNEL_POOL:
+		return 1;
+	default:
+		return (double)kernel_flops_per_point(k);
+	}
+}
+
 kernel_form kernel_form_of(const kernel *k)
 {
-	findings f = { .k = k };
+	findings f = { .k = k, .part = 1 };
 	kernel_form form = { .class = KERNEL_OPAQUE, .type = k->type,
 			     .work = 1,
 			     .structure = kernel_structure_hash(k) };
@@ -230,14 +287,12 @@ kernel_form kernel_form_of(const kernel *k)
 		return form;
 	look_at(&f, k->body);
 	form.class = class_of(k, &f);
-	double flops = (double)kernel_flops_per_point(k);
-	if (form.class == KERNEL_FUNCTION || form.class == KERNEL_LONG)
-		flops = f.functions + f.longs;
 	form.bound = f.bound;
-	if (flops > 1)
-		form.work = flops;
-	if (form.class == KERNEL_PRODUCT || form.class == KERNEL_WINDOW)
+	form.work = fmax(work_of(k, &form, &f), 1);
+	if (form.class == KERNEL_PRODUCT || form.class == KERNEL_WINDOW) {
+		form.work *= f.part;
 		set_sides(&form, k, &f);
+	}
 	return form;
 }
 

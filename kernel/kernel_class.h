@@ -13,6 +13,11 @@ typedef enum kernel_class {
 	KERNEL_LONG,	    /* .. of tens of operations: random numbers */
 	KERNEL_INNER,	    /* reduces along the last dimension of a read */
 	KERNEL_OUTER,	    /* reduces along others alone */
+	KERNEL_CHOICE,	    /* the same as KERNEL_INNER, to one of the terms: a
+			       maximum */
+	KERNEL_POOL,	    /* .. of windows of the last dimension, or by
+			       conditions there: maxima's pooling, and gradients
+			       of pooling */
 	KERNEL_PRODUCT,	    /* a sum of products of reads, one of which moves
 			       along the result where the other does not */
 	KERNEL_WINDOW,	    /* the same over windows: a convolution */
@@ -40,8 +45,9 @@ typedef struct kernel_form {
 	kernel_class class;
 	dtype type; /* that it computes in: the result's, or, of tests of other
 		       numbers, theirs */
-	double work; /* per point of its loops, at least 1: functions, or
-			operations */
+	double work; /* per point of its loops, at least 1: functions, of
+			reductions terms, else operations; of products less
+			where most terms are 0 by divisibility */
 	uint32_t side[KERNEL_SIDES]; /* variables, a bit each; products */
 	uint32_t bound; /* variables that indices are compared with: no work */
 	uint64_t structure; /* kernel_structure_hash() */

@@ -76,12 +76,23 @@ static double fastest(const curve *c)
 	return last->size / last->seconds;
 }
 
+/* By one of two curves.  What is smaller than all that were measured with such a
+ * side takes less, as far as products without a short side do. */
+static double one_seconds(const curve *c, const curve *square, double work)
+{
+	double s = curve_seconds(c, work), part = work / c->at[0].size;
+	if (part >= 1 || !square)
+		return s;
+	return fmin(s, fmax(s * part, curve_seconds(square, work)));
+}
+
 /* Products side by side begin once. */
 static double product_seconds(const measured_list *all, const kernel_load *l)
 {
 	between b = curves_near(all, l);
-	double x = curve_seconds(b.low, l->work);
-	double y = curve_seconds(b.high, l->work);
+	const curve *square = long_sides(all);
+	double x = one_seconds(b.low, square, l->work);
+	double y = one_seconds(b.high, square, l->work);
 	double one = x * pow(y / x, b.part), begin = b.high->at[0].seconds;
 	if (l->count <= 1)
 		return one;
@@ -91,10 +102,21 @@ static double product_seconds(const measured_list *all, const kernel_load *l)
 
 /* ---- all --------------------------------------------------------------- */
 
+/* The class that one counts as where it was not measured itself: machines that
+ * were measured before there was one. */
+static kernel_class class_like(const measured_device *d, kernel_class c)
+{
+	bool known = false;
+	for (int t = 0; t < DT_COUNT; t++)
+		known |= d->kernels[c][t].n > 0;
+	return !known && (c == KERNEL_CHOICE || c == KERNEL_POOL) ? KERNEL_INNER
+								 : c;
+}
+
 static const measured_list *list_of(const measured_device *d, kernel_class c,
 				    dtype type)
 {
-	const measured_list *all = d->kernels[c];
+	const measured_list *all = d->kernels[class_like(d, c)];
 	if (all[type].n > 0)
 		return &all[type];
 	for (int t = 0; t < DT_COUNT; t++)

@@ -27,6 +27,15 @@ static double received_by(const plan *p, const plan_instr *in)
 	return most;
 }
 
+static bool reads_given(const plan *p, const plan_node *n)
+{
+	const kernel *k = p->kernels[n->kernel].kernel;
+	for (int i = 0; i < k->ninputs; i++)
+		if (p->tensors[n->inputs[i]].role != PLAN_RESULT)
+			return true;
+	return false;
+}
+
 calibrated calibrated_of(const plan *p, const plan_instr *in, int worker)
 {
 	calibrated x = { .moves = plan_moves(in) };
@@ -43,5 +52,6 @@ calibrated calibrated_of(const plan *p, const plan_instr *in, int worker)
 	x.form = kernel_form_of(k);
 	x.load = kernel_load_of(k, &x.form, &part);
 	x.work = kernel_work_of(k, &part);
+	x.cold = reads_given(p, &p->nodes[in->node]);
 	return x;
 }

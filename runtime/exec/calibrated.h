@@ -14,6 +14,7 @@ typedef struct calibrated {
 	kernel_form form;
 	kernel_load load;
 	kernel_work work;
+	bool cold; /* it reads what is no result of the step */
 	/* A transfer: of the worker with the most. */
 	collective collective;
 	double received, written; /* bytes */

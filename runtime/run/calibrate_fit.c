@@ -99,8 +99,33 @@ static fitted_kernels *kernels_of(arena *a, fitted_device *d,
 	return &d->kernels.at[d->kernels.n - 1];
 }
 
-/* Arithmetic alone is what the fastest of elementwise kernels does: what others
- * take beyond it is their bytes. */
+/* Whether a kernel of bytes alone has many operations for each. */
+static bool is_dense(const calibrated *x)
+{
+	return x->form.class == KERNEL_ELEMENTWISE &&
+	       x->load.work > x->work.bytes;
+}
+
+static bool has_dense(const calibration *all, dtype t)
+{
+	for (int i = 0; i < all->n; i++)
+		if (!all->at[i].moves && all->at[i].form.type == t &&
+		    is_dense(&all->at[i]))
+			return true;
+	return false;
+}
+
+/* Whether its time says what its class's arithmetic takes: an elementwise
+ * kernel's is that of its bytes, unless it has many operations for each, or no
+ * other of its type has; and it is where its operands lie in a cache as far as
+ * they may. */
+static bool shows_arithmetic(const calibration *all, const calibrated *x)
+{
+	if (x->form.class != KERNEL_ELEMENTWISE)
+		return true;
+	return !x->cold && (is_dense(x) || !has_dense(all, x->form.type));
+}
+
 fitted_device fit_device(arena *a, const calibration *all, int devices)
 {
 	fitted_device d = { .devices = devices };
@@ -110,9 +135,11 @@ fitted_device fit_device(arena *a, const calibration *all, int devices)
 		if (x->moves || x->form.class == KERNEL_OPAQUE ||
 		    x->load.count > 1)
 			continue;
-		vec_push(a, &kernels_of(a, &d, x)->curve, p);
+		if (shows_arithmetic(all, x))
+			vec_push(a, &kernels_of(a, &d, x)->curve, p);
 		p.size = x->work.bytes;
-		if (x->form.class == KERNEL_ELEMENTWISE)
+		if (x->form.class == KERNEL_ELEMENTWISE && !x->cold &&
+		    !is_dense(x))
 			vec_push(a, &d.memory, p);
 	}
 	fit_curve(a, &d.memory, false);
