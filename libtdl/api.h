@@ -215,6 +215,10 @@ struct tdl_plan {
 	const struct plan_result *found;
 	const topology *machine; /* of the search, .. */
 	const plan_request *how; /* .. which is this */
+	/* The other planners' plans, to be asked for; those of the frontier,
+	 * which it is one of, or NULL. */
+	const struct planner_request *others;
+	const struct frontier *frontier;
 	const struct plan *whole; /* with kernels and checksums; made when it is
 				     asked for, as .. */
 	const struct plan *plan;  /* .. what is read of its text */

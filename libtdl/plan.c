@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/portfolio/pipeline_plan.h"
@@ -11,6 +12,7 @@
 #include "libtdl/plan_frontier.h"
 #include "libtdl/plan_search.h"
 #include "libtdl/plan_speed.h"
+#include "libtdl/planner_table.h"
 #include "plan/pipeline.h"
 
 const char api_nowhere[] = "the plan";
@@ -40,12 +42,53 @@ static const plan *with_factors(arena *a, const plan *p, int64_t limit)
 	return own;
 }
 
+/* The number of micro-batches of a plan that was found; 0: it has no loop. */
+static int turns_of(const plan_result *r)
+{
+	return r->pipeline ? r->pipeline->plan->stages[0].loop.turns :
+			     r->plan->loop.turns;
+}
+
+/* The request for the other planners' plans: by the options of a search that
+ * has found r.  Pins of stages are for it alone. */
+static planner_request others_of(const plan_options *o, const plan_request *how,
+				 const plan_result *r, double seconds)
+{
+	planner_request all = {
+		.devices = how->k, .topology = o->topology,
+		.seconds = how->seconds, .variant = how->variant,
+		.bucket_bytes = how->bucket, .separate = how->separate,
+		.micro_batches = turns_of(r), .statistics = o->statistics,
+		.nbatch = o->batch_dims.n, .batch = o->batch,
+		.own = o->stages ? NULL : r, .own_name = how->algorithm,
+		.own_seconds = seconds
+	};
+	if (!o->stages)
+		all.pins = how->pins;
+	return all;
+}
+
+/* Makes the result, in the arena of the call. */
+static void keep_found(api_call *c, search *s, const plan_request *how,
+		       const plan_result *r)
+{
+	arena *a = c->job.arena;
+	s->result = ARENA_NEW(a, tdl_plan);
+	*s->result = (tdl_plan){ .context = c->context, .arena = a,
+				 .path = api_nowhere, .model = s->of,
+				 .machine = how->topology,
+				 .how = ARENA_COPY(a, how, 1),
+				 .found = ARENA_COPY(a, r, 1) };
+	c->keeps = true;
+}
+
 static void find_plan(api_call *c, void *arg)
 {
 	search *s = arg;
 	plan_options o = PLAN_OPTIONS_NONE;
 	plan_request how;
 	plan_result r;
+	frontier f;
 	bool made;
 	if (!api_plan_request(c, s->of, s->options, &o, &how))
 		return;
@@ -55,22 +98,21 @@ static void find_plan(api_call *c, void *arg)
 		return;
 	}
 	const lower_options lower = { .algorithm = o.request.algorithm };
+	const double begun = clock_seconds();
 	cli_status status =
-		o.frontier ? plan_of_frontier(&c->job, &how, o.frontier, &r,
-					      &made)
+		o.frontier ? plan_of_frontier(&c->job, &how, o.frontier, &f,
+					      &r, &made)
 			   : plan_search(&c->job, &how, &o, &lower, &r, &made);
 	api_status(c, status);
 	if (!made || status != CLI_OK)
 		return;
 	r.plan = with_factors(c->job.arena, r.plan, how.memory);
-	s->result = ARENA_NEW(c->job.arena, tdl_plan);
-	*s->result = (tdl_plan){ .context = c->context,
-				 .arena = c->job.arena, .path = api_nowhere,
-				 .model = s->of,
-				 .machine = how.topology,
-				 .how = ARENA_COPY(c->job.arena, &how, 1),
-				 .found = ARENA_COPY(c->job.arena, &r, 1) };
-	c->keeps = true;
+	keep_found(c, s, &how, &r);
+	const planner_request others = others_of(&o, &how, s->result->found,
+						 clock_seconds() - begun);
+	s->result->others = ARENA_COPY(c->job.arena, &others, 1);
+	if (o.frontier)
+		s->result->frontier = ARENA_COPY(c->job.arena, &f, 1);
 }
 
 tdl_plan *tdl_plan_search(tdl_model *m, const tdl_option *options)

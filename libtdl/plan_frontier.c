@@ -26,18 +26,17 @@ cli_status plan_frontier_of(job *d, const plan_request *how, frontier *f,
 }
 
 cli_status plan_of_frontier(job *d, const plan_request *how, int64_t n,
-			    plan_result *r, bool *made)
+			    frontier *f, plan_result *r, bool *made)
 {
-	frontier f;
-	cli_status status = plan_frontier_of(d, how, &f, made);
+	cli_status status = plan_frontier_of(d, how, f, made);
 	if (!*made)
 		return status;
-	*made = n <= f.points.n;
+	*made = n <= f->points.n;
 	if (!*made)
 		return cli_usage(&d->program, "the frontier has %d plan%s; "
-				 "there is no plan %lld", f.points.n,
-				 f.points.n == 1 ? "" : "s", (long long)n);
-	*made = plan_frontier_plan(how, &f, (int)n - 1, r);
+				 "there is no plan %lld", f->points.n,
+				 f->points.n == 1 ? "" : "s", (long long)n);
+	*made = plan_frontier_plan(how, f, (int)n - 1, r);
 	return CLI_OK;
 }
 

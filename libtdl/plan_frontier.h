@@ -13,10 +13,10 @@
 cli_status plan_frontier_of(job *d, const plan_request *how, frontier *f,
 			    bool *made);
 
-/* Its n-th plan, 1 being the fastest; CLI_USAGE, after a message, where it has
- * fewer. */
+/* The same, and its n-th plan, 1 being the fastest; CLI_USAGE, after a message,
+ * where it has fewer. */
 cli_status plan_of_frontier(job *d, const plan_request *how, int64_t n,
-			    plan_result *r, bool *made);
+			    frontier *f, plan_result *r, bool *made);
 
 /* The output of `tdlc plan --frontier --json'. */
 json_t *plan_frontier_json(const plan_request *how, const frontier *f);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "compiler/graph/canonical.h"
 #include "compiler/lower/cost.h"
 #include "libtdl/api.h"
 #include "libtdl/plan_diff.h"
@@ -13,6 +14,8 @@
 #include "libtdl/plan_view.h"
 #include "libtdl/onnx_layouts.h"
 #include "libtdl/plan_formats.h"
+#include "libtdl/plan_frontier.h"
+#include "libtdl/planner_table.h"
 #include "libtdl/report.h"
 #include "libtdl/report_beside.h"
 #include "libtdl/stages_reasons.h"
@@ -24,6 +27,7 @@ typedef struct question {
 	const char *name; /* of a file, a machine, a tensor, or a format */
 	const tdl_option *options;
 	report_files files;
+	bool compare;
 	const char *folder;
 	char *answer;
 } question;
@@ -185,6 +189,31 @@ static json_t *facts_of(api_call *c, const question *q)
 	return j;
 }
 
+/* Adds the plans of the other planners to what is drawn.  False after a message
+ * or with errors added. */
+static bool add_others(api_call *c, question *q)
+{
+	const tdl_plan *p = q->of;
+	planner_table t;
+	if (!q->compare || q->files.planners)
+		return true;
+	if (!p->others) {
+		api_fail(c, TDL_USAGE, "the plan was read: %s is for one that "
+			 "was found", job_option(&c->job, "compare"));
+		return false;
+	}
+	planner_request r = *p->others;
+	r.observer = api_observer(c);
+	r.threads = api_threads(c);
+	api_see_model(c, p->model);
+	if (!planner_table_of(&c->job, graph_canonical(c->job.arena,
+						       p->model->graph),
+			      &r, &t))
+		return false;
+	q->files.planners_found = planner_table_rows(&t);
+	return true;
+}
+
 /* The same with what is drawn beside it. */
 static json_t *all_facts(api_call *c, question *q)
 {
@@ -200,6 +229,9 @@ static json_t *all_facts(api_call *c, question *q)
 		{ CLI_TEXT, 0, "trace", "FILE",
 		  "draw the step that 'tdlrun' has measured, its trace",
 		  &f->trace },
+		{ CLI_FLAG, 0, "compare", NULL,
+		  "draw the plans of all planners, too, as 'tdlc compare' "
+		  "finds them", &q->compare },
 		{ CLI_END },
 	};
 	if (!api_options(c, table, q->options))
@@ -208,6 +240,11 @@ static json_t *all_facts(api_call *c, question *q)
 	if ((f->planners || f->frontier || f->trace) &&
 	    !(p = api_read_stages(c, q->of)))
 		return NULL;
+	if (!add_others(c, q))
+		return NULL;
+	if (q->of->frontier)
+		f->frontier_found = plan_frontier_json(q->of->how,
+						       q->of->frontier);
 	json_t *j = facts_of(c, q);
 	return j && report_add_files(c->job.arena, c->job.sink, f, p, j)
 		       ? j

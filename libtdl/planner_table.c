@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "compiler/graph/turns.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
 #include "compiler/portfolio/stage_pins.h"
@@ -66,6 +65,7 @@ static plan_request request_of(const job *d, const planner_request *r,
 			       .topology = t->machine, .pins = r->pins,
 			       .variant = r->variant,
 			       .bucket = r->bucket_bytes,
+			       .separate = r->separate,
 			       .observer = r->observer,
 			       .threads = r->threads };
 }
@@ -85,6 +85,22 @@ static bool add_pinned(job *d, const planner_request *r, planner_table *t)
 	return true;
 }
 
+static bool is_own(const planner_request *r, const char *name)
+{
+	return r->own && !strcmp(r->own_name, name);
+}
+
+/* Adds the plan that is known, as its planner's. */
+static void add_own(job *d, const planner_request *r, planner_table *t)
+{
+	if (r->own->pipeline)
+		vec_push(d->arena, &t->pipelines,
+			 ((planner_pipeline){ r->own_name, *r->own,
+					      r->own_seconds }));
+	else
+		vec_push(d->arena, &t->plans, *r->own);
+}
+
 /* Adds the plan of one planner. */
 static bool add_planner(job *d, const planner_request *r, planner_table *t,
 			const char *name)
@@ -92,6 +108,10 @@ static bool add_planner(job *d, const planner_request *r, planner_table *t,
 	const lower_options lower = { .algorithm = name };
 	plan_request how = request_of(d, r, t, name);
 	plan_result made;
+	if (is_own(r, name)) {
+		add_own(d, r, t);
+		return true;
+	}
 	if (r->score)
 		how.pins = (pin_texts){ 0 };
 	if (!plan_by_planner(&how, &lower, &made))
@@ -122,6 +142,10 @@ static bool add_best(job *d, const planner_request *r, planner_table *t)
 	if (r->score ||
 	    (r->algorithms.n > 0 && !among(&r->algorithms, PLAN_AUTO)))
 		return true;
+	if (is_own(r, PLAN_AUTO)) {
+		add_own(d, r, t);
+		return true;
+	}
 	const search_result **made =
 		ARENA_ARRAY(d->arena, const search_result *, t->plans.n);
 	for (int i = 0; i < t->plans.n; i++)
@@ -214,6 +238,8 @@ static const graph *in_turns(job *d, const graph *g, const planner_request *r,
 {
 	int64_t n = r->micro_batches ? r->micro_batches : 1;
 	const turns_options o = { .turns = (int)n,
+				  .nbatch = r->nbatch,
+				  .batch = r->batch,
 				  .statistics = r->statistics };
 	bool divided = r->micro_batches || stages;
 	return divided ? graph_in_turns(d->arena, g, &o, d->sink) : g;
@@ -253,14 +279,15 @@ double planner_gap(const plan_result *r, int64_t bound)
 
 /* ---- JSON --------------------------------------------------------------- */
 
-static json_t *row_json(const plan_result *r, int64_t bound)
+/* A planner's row, with the lists of tensors and operators or without. */
+static json_t *row_json(const plan_result *r, int64_t bound, bool lists)
 {
 	const search_result *s = r->search;
 	if (s->error)
 		return json_pack("{s:s,s:s}", "algorithm", s->algorithm,
 				 "error", s->error);
 	double over = planner_gap(r, bound);
-	json_t *j = plan_report_json(r);
+	json_t *j = lists ? plan_report_json(r) : plan_report_search(r);
 	json_object_set_new(j, "gap", over < 0 ? json_null()
 					       : json_real(over));
 	return j;
@@ -286,22 +313,35 @@ static json_t *pipelines_json(const planner_table *t)
 	return list;
 }
 
-json_t *planner_table_json(const planner_table *t)
+/* Sets the rows of planners and of pipelines, but for those of pins. */
+static void set_rows(const planner_table *t, bool lists, json_t *j)
 {
 	json_t *list = json_array();
+	for (int i = t->scored; i < t->plans.n; i++)
+		json_array_append_new(list, row_json(&t->plans.at[i], t->bound,
+						     lists));
+	json_object_set_new(j, "planners", list);
+	if (t->pipelines.n > t->staged)
+		json_object_set_new(j, "pipelines", pipelines_json(t));
+}
+
+json_t *planner_table_rows(const planner_table *t)
+{
+	json_t *j = json_object();
+	set_rows(t, false, j);
+	return j;
+}
+
+json_t *planner_table_json(const planner_table *t)
+{
 	json_t *j = json_pack("{s:s,s:i}", "model", t->graph->name, "devices",
 			      t->devices);
 	if (t->scored)
 		json_object_set_new(j, "pinned",
-				    row_json(&t->plans.at[0], t->bound));
+				    row_json(&t->plans.at[0], t->bound, true));
 	if (t->staged)
 		json_object_set_new(j, "pinned",
 				    pipeline_json(&t->pipelines.at[0]));
-	for (int i = t->scored; i < t->plans.n; i++)
-		json_array_append_new(list,
-				      row_json(&t->plans.at[i], t->bound));
-	json_object_set_new(j, "planners", list);
-	if (t->pipelines.n > t->staged)
-		json_object_set_new(j, "pipelines", pipelines_json(t));
+	set_rows(t, true, j);
 	return j;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "compiler/graph/turns.h"
 #include "compiler/portfolio/request.h"
 #include "libtdl/plan_input.h"
 
@@ -20,7 +21,15 @@ typedef struct planner_request {
 	const char *bucket;	/* NULL, a size or "auto"; .. */
 	int64_t bucket_bytes;	/* .. plan_request.bucket, when it was read */
 	int64_t micro_batches;	/* 0: the batch is not divided */
-	bool statistics;	/* of turns_options */
+	bool statistics;	/* of turns_options, as are .. */
+	int nbatch;
+	const batch_dim *batch; /* .. these */
+	bool separate;		/* of plan_request */
+	/* A plan that is known, by a planner of that name, and the seconds of
+	 * its search: it takes the place of this planner's; NULL. */
+	const plan_result *own;
+	const char *own_name;
+	double own_seconds;
 	plan_observer *observer;
 	int threads; /* of plan_request */
 } planner_request;
@@ -79,6 +88,10 @@ bool planner_table_of(job *d, const graph *g, const planner_request *r,
 /* The excess of a plan over the bound, as a part of the bound; -1 if that is
  * meaningless, since the plan replicates tensors that could be cut. */
 double planner_gap(const plan_result *r, int64_t bound);
+
+/* The rows of the output of `tdlc compare --json', planners and pipelines, each
+ * without the lists of its tensors and operators. */
+json_t *planner_table_rows(const planner_table *t);
 
 /* The output of `tdlc compare --json' and of `tdlc score --json'. */
 json_t *planner_table_json(const planner_table *t);

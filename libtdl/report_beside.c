@@ -19,6 +19,7 @@ typedef struct reader {
 	diag_sink *s;
 	const char *path;
 	const plan_pipeline *p;
+	json_t *found; /* where there is no path; NULL */
 } reader;
 
 static bool wrong(const reader *r, const char *what)
@@ -44,10 +45,14 @@ static json_t *read_object(const reader *r)
 	return json_is_object(j) ? j : NULL;
 }
 
-/* Whether an object is about the plan's model and as many devices. */
-static bool is_of_plan(const reader *r, const json_t *j)
+/* The object that was found, or that of the file, if it is about the plan's
+ * model and as many devices.  NULL with errors added. */
+static json_t *object_of(const reader *r)
 {
-	return measured_trace_fits(r->a, r->s, r->path, r->p, j);
+	json_t *j = r->path ? read_object(r) : r->found;
+	bool good = j && (!r->path ||
+			  measured_trace_fits(r->a, r->s, r->path, r->p, j));
+	return good ? j : NULL;
 }
 
 /* ---- plans -------------------------------------------------------------- */
@@ -113,7 +118,8 @@ static bool copy_planner(const reader *r, const json_t *from, json_t *to)
 		json_object_set_new(to, "error", json_string(error));
 		return true;
 	}
-	if (train && json_is_true(train) != r->p->stages[0].training)
+	if (r->path && train &&
+	    json_is_true(train) != r->p->stages[0].training)
 		return wrong(r, json_is_true(train) ?
 			     "its plans are of training, this one is not" :
 			     "its plans are not of training, this one is");
@@ -150,18 +156,23 @@ static json_t *copy_rows(const reader *r, const json_t *j, const char *key,
 	return list;
 }
 
+/* Planners, and behind them the pipelines that were compared with them. */
 static json_t *planners_json(const reader *r)
 {
-	json_t *j = read_object(r);
-	return j && is_of_plan(r, j) ? copy_rows(r, j, "planners",
-						 copy_planner) : NULL;
+	json_t *j = object_of(r), *more;
+	json_t *rows = j ? copy_rows(r, j, "planners", copy_planner) : NULL;
+	if (!rows || !json_object_get(j, "pipelines"))
+		return rows;
+	more = copy_rows(r, j, "pipelines", copy_planner);
+	if (more)
+		json_array_extend(rows, more);
+	return more ? rows : NULL;
 }
 
 static json_t *frontier_json(const reader *r)
 {
-	json_t *j = read_object(r);
-	json_t *rows = j && is_of_plan(r, j) ? copy_rows(r, j, "frontier",
-							 copy_point) : NULL;
+	json_t *j = object_of(r);
+	json_t *rows = j ? copy_rows(r, j, "frontier", copy_point) : NULL;
 	const char *proof = json_string_value(json_object_get(j, "proof"));
 	return !rows ? NULL :
 		json_pack("{s:b,s:o,s:o}", "proven",
@@ -248,7 +259,7 @@ static bool add_trace(const reader *r, json_t *report)
 static bool add(const reader *r, const char *key,
 		json_t *(*read)(const reader *r), json_t *report)
 {
-	json_t *j = r->path ? read(r) : json_null();
+	json_t *j = r->path || r->found ? read(r) : json_null();
 	if (j)
 		json_object_set_new(report, key, j);
 	return j;
@@ -257,9 +268,9 @@ static bool add(const reader *r, const char *key,
 bool report_add_files(arena *a, diag_sink *s, const report_files *f,
 		      const plan_pipeline *p, json_t *report)
 {
-	const reader planners = { a, s, f->planners, p };
-	const reader frontier = { a, s, f->frontier, p };
-	const reader trace = { a, s, f->trace, p };
+	const reader planners = { a, s, f->planners, p, f->planners_found };
+	const reader frontier = { a, s, f->frontier, p, f->frontier_found };
+	const reader trace = { a, s, f->trace, p, NULL };
 	return add(&planners, "planners", planners_json, report) &&
 	       add(&frontier, "frontier", frontier_json, report) &&
 	       add_trace(&trace, report);

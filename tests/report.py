@@ -272,22 +272,65 @@ SMALL = "-D batch=24 -D inputs=32 -D width=64 -D depth=3"
 # options of plan, steps of the run
 BESIDE = [("-k 4 --train --micro-batches 3", 1),
           ("-k 4 --train --stages 2 --micro-batches 4", 2)]
+FIGURES = ("predicted_seconds", "peak_bytes_per_device",
+           "communication_bytes")
 
 
-def check_planners(report, compared, frontier):
+def check_planners(report, compared, once):
+    """The planners of a report; once: they were searched for once, so that
+    seconds of searches are equal, too."""
+    rows = compared["planners"] + compared.get("pipelines", [])
     same("planners", [x["algorithm"] for x in report["planners"]],
-         [x["algorithm"] for x in compared["planners"]])
-    for x, y in zip(report["planners"], compared["planners"]):
-        same("byte model", x.pop("byte_model", None),
-             y.get("byte_model", {}).get("total"))
+         [x["algorithm"] for x in rows])
+    for x, y in zip(report["planners"], rows):
+        of = x["algorithm"]
+        if "error" in x:
+            same(of, x, {"algorithm": of, "error": y["error"]})
+            continue
+        same(f"{of}: figures", sorted(x), sorted(
+            ["algorithm", "predicted_seconds", "peak_bytes_per_device",
+             "communication_bytes", "byte_model", "gap", "search_seconds",
+             "predicted_for"]))
+        y = {**y, "byte_model": y.get("byte_model", {}).get("total"),
+             "gap": y.get("gap")}
         for key, value in x.items():
-            same(f"{x['algorithm']}: {key}", value, y[key])
-        programs.expect("figures are missing", "error" in x or
-                        len(x) >= 7)
+            if once or key != "search_seconds":
+                same(f"{of}: {key}", value, y[key])
+
+
+def check_frontier(report, frontier):
     f = report["frontier"]
     same("frontier", f["plans"], frontier["frontier"])
     for key in ("proven", "proof"):
         same(key, f[key], frontier[key])
+
+
+def check_compared(tmp, words, compared, frontier):
+    """The same planners and frontier, found by plan --report itself."""
+    for more, beside in (("--compare --algorithm auto", "planners"),
+                         ("--frontier=2", "frontier")):
+        if beside == "frontier" and not frontier:
+            continue
+        plan = json.loads(tdlc("plan", *words, *more.split(), "--report",
+                               f"{tmp}/own.html", "--json"))
+        report = data_of(f"{tmp}/own.html")
+        same("the plan", report["predicted_seconds"],
+             plan["predicted_seconds"])
+        same("beside it", [k for k in ("planners", "frontier") if report[k]],
+             [beside])
+        if frontier and beside == "frontier":
+            check_frontier(report, frontier)
+            second = report["frontier"]["plans"][1]
+            same("its second plan", [second[k] for k in FIGURES],
+                 [plan[k] for k in FIGURES])
+            continue
+        own = next(x for x in report["planners"] if x["algorithm"] == "auto")
+        same("its own plan", [own[k] for k in FIGURES],
+             [plan[k] for k in FIGURES])
+        rows = compared["planners"]
+        compared["planners"] = [plan if "stages" in plan and
+                                x["algorithm"] == "auto" else x for x in rows]
+        check_planners(report, compared, False)
 
 
 def check_measured(report, trace):
@@ -338,16 +381,15 @@ def check_trace_order(trace):
 def check_beside(tmp, number, options, steps):
     """Planners, frontier and trace of a small model; returns the page."""
     plan, page = f"{tmp}/b{number}.plan", f"{tmp}/b{number}.html"
-    model = [f"{MODELS}/mlp.tdl", *SMALL.split(), "-k", "4"]
+    model = [f"{MODELS}/mlp.tdl", *SMALL.split(), "-k", "4", "--train"]
+    turns = ["--micro-batches", "4"] if number else []
     tdlc("plan", model[0], *SMALL.split(), *options.split(), "-o", plan)
     files = {}
-    for key, words in (("planners", ("compare", *model, "--train")),
-                       ("frontier", ("plan", *model, "--train",
-                                     "--frontier"))):
-        files[key] = f"{tmp}/{key}.json"
-        if not os.path.exists(files[key]):
-            with open(files[key], "w", encoding="utf-8") as f:
-                f.write(tdlc(*words, "--json"))
+    for key, words in (("planners", ("compare", *model, *turns)),
+                       ("frontier", ("plan", *model, "--frontier"))):
+        files[key] = f"{tmp}/{key}{number}.json"
+        with open(files[key], "w", encoding="utf-8") as f:
+            f.write(tdlc(*words, "--json"))
     files["trace"] = f"{tmp}/b{number}.trace"
     programs.run(programs.TDLRUN, plan, "--steps", str(steps), "--trace",
                  files["trace"])
@@ -360,7 +402,10 @@ def check_beside(tmp, number, options, steps):
     same("the page's data", data_of(page), report)
     check_trace_order(read["trace"])
     check_measured(report, read["trace"])
-    check_planners(report, read["planners"], read["frontier"])
+    check_planners(report, read["planners"], True)
+    check_frontier(report, read["frontier"])
+    check_compared(tmp, [*model, *turns], read["planners"],
+                   None if turns else read["frontier"])
     return page
 
 
@@ -393,7 +438,7 @@ def check_failures(tmp):
                           (["4.plan"], 2), (["4.plan", "-o", "no/no.html"], 4),
                           (["b0.plan", "--trace", "b1.trace", "-o",
                             "no.html"], 1),
-                          (["4.plan", "--planners", "planners.json", "-o",
+                          (["4.plan", "--planners", "planners0.json", "-o",
                             "no.html"], 1)):
         done = subprocess.run([TDLC, "report", *words], cwd=tmp,
                               capture_output=True, check=False)
@@ -547,6 +592,20 @@ def shows(what, text, value):
                     abs(shown - value) <= .0051 * max(abs(value), 1e-9))
 
 
+def figures(text):
+    """The figures with a unit in a text."""
+    return re.findall(r"(?<![\w.])([0-9.]+ (?:[kMGTPE]?B|[mµn]?s|%))(?!\w)",
+                      text)
+
+
+def show(what, text, *values):
+    """Whether these are all figures of a text, in this order."""
+    found = figures(text)
+    same(f"figures in {text!r} of {what}", len(found), len(values))
+    for shown, value in zip(found, values):
+        shows(what, shown, value)
+
+
 def rows_of(visit, table):
     """The cells of a table, without its head."""
     return visit.page.evaluate("""where => [...document.querySelectorAll(
@@ -563,9 +622,14 @@ def check_tables(visit, report):
         same("collective", row[:2], [c["name"], str(c["transfers"])])
         shows("received", row[2], c["bytes"])
         shows("takes", row[3], c["seconds"])
-    for row, c in zip(rows_of(visit, "#links"), report["links"] or []):
+    rows = rows_of(visit, "#links")
+    same("links", len(rows), len(report["links"] or []) if moving else 0)
+    for row, c, level in zip(rows, report["links"] or [],
+                             report["machine"]["levels"]):
         same("link", row[0], c["name"])
         shows("by link", row[1], c["bytes"])
+        shows("bandwidth", row[2].removesuffix("/s"), level["bandwidth"])
+        shows("latency", row[3], level["latency"])
     alive = report["memory"]["peak"]["alive"]
     rows = rows_of(visit, "#peak")
     programs.expect("nothing is alive", rows or not alive)
@@ -596,7 +660,155 @@ def check_rows(visit, report, kind, columns):
     visit.page.click(f"#{kind}-tools >> text=fold all >> nth=-1")
 
 
-def check_shown(visit, report):
+def check_overview(visit, report, whole):
+    """The figures in front, but for those in the planner's note."""
+    texts = visit.page.evaluate("""() => [...document.querySelectorAll(
+        '#facts .fact')].map(f => f.firstChild.innerText + ' | ' +
+        f.lastChild.innerText).filter(t => !t.startsWith('note | '))""")
+    want, of = [], report["machine"]["memory"]
+    if whole is not report:
+        want += [whole["predicted_seconds"], whole["bubble"],
+                 whole["communication_bytes"],
+                 sum(c["bytes"] for c in whole["channels"])]
+    want += [report["communication_bytes"], report["peak_bytes_per_device"],
+             *([of] if of else []), report["predicted_seconds"],
+             report["computation_seconds"], report["communication_seconds"]]
+    search = report.get("search")
+    if search:
+        want += [search["predicted_seconds_one_device"],
+                 search["peak_bytes_one_device"],
+                 search["byte_model"]["total"]]
+        if search["lower_bound"] is not None:
+            want.append(search["lower_bound"])
+    show("overview", "; ".join(texts), *want)
+    same("counts", [f"{len(report['operators'])} operators | and "
+                    f"{len(report['tensors'])} tensors, after fusing"],
+         [t for t in texts if " operators | " in t])
+    peak = visit.text("#memory-view p.hint")
+    shows("peak", figures(peak)[0], report["memory"]["peak"]["bytes"])
+    shows("arena", figures(peak)[-1], report["peak_bytes_per_device"])
+
+
+def runner_up_of(op):
+    """The figures of the runner-up: none where it costs as much."""
+    other = op["runner_up"]
+    more = other["byte_model"] - op["byte_model"] if other else 0
+    return [abs(more)] if more else []
+
+
+def check_details(visit, report):
+    """The details of some operators and tensors, and the column of
+    runners-up."""
+    for kind, name, values in (
+            ("operator", "showOperator", lambda x: [
+                x["seconds"], x["communication_bytes"],
+                x["communication_seconds"],
+                *([] if x["byte_model"] is None else [x["byte_model"]]),
+                *runner_up_of(x)]),
+            ("tensor", "showTensor", lambda x: [x["bytes"],
+                                                x["bytes_per_device"]])):
+        rows = report[kind + "s"]
+        for i in range(0, len(rows), max(1, len(rows) // 30)):
+            visit.page.evaluate(f"{name}({i})")
+            show(rows[i]["name"], visit.text(f"#{kind}-detail dl"),
+                 *values(rows[i]))
+    rows = visit.page.evaluate("""() => operatorList.list.columns
+        .filter(c => c.title === 'runner-up').flatMap(c => operators.map(
+        (op, i) => { const e = el('div', {}); c.cell({ of: [i] }, e);
+        return e.textContent; }))""")
+    same("runners-up", len(rows), len(report["operators"]))
+    for text, op in zip(rows, report["operators"]):
+        show(op["name"], text, *runner_up_of(op))
+
+
+def check_folded(visit, report):
+    """The sums of folded rows."""
+    rows = visit.page.evaluate("""() => operatorList.facts.groups.map(g =>
+        [g.members, ...operatorList.list.columns.filter(c => c.number).map(c =>
+        { const e = el('div', {}); c.cell({ of: g.members }, e);
+        return e.textContent; })])""")
+    same("groups", len(rows), len(report["blocks"]["operators"]))
+    for members, moves, computes in rows:
+        of = [report["operators"][i] for i in members]
+        shows("moves", moves, sum(x["communication_bytes"] for x in of))
+        shows("computes", computes, sum(x["seconds"] for x in of))
+
+
+def block_of(name):
+    """The block in the name of an operator: up to the first part with a number,
+    else the first part."""
+    parts = [p for p in re.split("[./:]+", name) if p]
+    n = next((i + 1 for i, p in enumerate(parts) if re.search("[0-9]", p)), 1)
+    if len(parts) < 2:
+        return name
+    return ".".join(parts[:n if n < len(parts) else 1])
+
+
+# The text below a chart, for the pointer at some places.
+TIPS = """([view, nth, at]) => {
+    const box = document.getElementById(view).querySelectorAll('.chart')[nth];
+    const c = charts.find(c => c.box === box);
+    return at.map(([x, y]) => { c.plot.setCursor({
+        left: c.plot.valToPos(x, 'x'), top: c.plot.valToPos(y, 'y') });
+        return c.tip.textContent; }); }"""
+
+
+def tips(visit, view, nth, at):
+    return visit.page.evaluate(TIPS, [view, nth, at])
+
+
+def check_traffic_drawn(visit, report):
+    want = {}
+    for x in report["operators"]:
+        block = block_of(x["name"])
+        old = want.get(block, (0, 0))
+        want[block] = (old[0] + x["communication_bytes"],
+                       old[1] + x["seconds"])
+    want = {k: v for k, v in want.items() if v[0]}
+    if want:
+        bars = tips(visit, "traffic-view", 0,
+                    [(i, 1) for i in range(len(want))])
+        same("blocks", sorted(t.split(": ")[0] for t in bars), sorted(want))
+        for text in bars:
+            show("a block", text, *want[text.split(": ")[0]])
+    rows = report["received"]
+    if not rows or not report["communication_bytes"]:
+        return
+    at = [(i, j) for i in range(len(rows)) for j in range(len(rows))]
+    heat = tips(visit, "traffic-view", 1 if want else 0,
+                [(j + .5, i + .5) for i, j in at])
+    for text, (i, j) in zip(heat, at):
+        show("the map", text, rows[i][j])
+
+
+def check_instants_drawn(visit, report):
+    """Memory at some instants, and the instructions of the timeline."""
+    use, n = report["memory"]["in_use"], len(report["program"]) + 2
+    some = sorted({*range(0, n, max(1, n // 40)),
+                   report["memory"]["peak"]["instruction"] + 1})
+    for text, i in zip(tips(visit, "memory-view", 0,
+                            [(i - 1, 1) for i in some]), some):
+        parts = [use[k][i] for k in ("kept", "values", "transfers")]
+        for shown, value in zip(figures(text)[-4:], [sum(parts), *parts]):
+            shows(f"memory at {i}", shown, value)
+    rows = report["timeline"]
+    wide = [x for x in rows if x[2] > report["predicted_seconds"] / 200 and
+            report["program"][x[0]]["does"] == "run"]
+    found = tips(visit, "timeline-view", 0,
+                 [(begin + seconds / 2, .5) for _, begin, seconds in wide])
+    for text, (at, begin, seconds) in zip(found, wide):
+        name = report["operators"][report["program"][at]["operator"]]["name"]
+        programs.expect(f"{text} is not {name}", text.startswith(name + " ("))
+        for shown, value in zip(figures(text)[-2:], [seconds, begin]):
+            shows(f"{name} in the timeline", shown, value)
+
+
+def check_shown(visit, report, whole):
+    check_overview(visit, report, whole)
+    check_details(visit, report)
+    check_folded(visit, report)
+    check_traffic_drawn(visit, report)
+    check_instants_drawn(visit, report)
     check_tables(visit, report)
     check_rows(visit, report, "operator", [(3, "communication_bytes"),
                                            (4, "seconds")])
@@ -613,9 +825,13 @@ def check_plans_shown(visit, whole):
                                        "peak_bytes_per_device",
                                        "communication_bytes", "byte_model",
                                        "gap", "search_seconds")):
-            if p[key] is None or key == "gap":
-                continue
-            shows(f"{row[0]}: {key}", text, p[key])
+            if p[key] is None:
+                same(f"{row[0]}: {key}", text, "–")
+            elif key == "gap":
+                programs.expect(f"{row[0]}: {text}, not {p[key]}", abs(
+                    float(text.removesuffix(" %")) - 100 * p[key]) <= .051)
+            else:
+                shows(f"{row[0]}: {key}", text, p[key])
     plans = whole["frontier"]["plans"]
     rows = rows_of(visit, "#frontier-table")
     same("frontier", len(rows), len(plans))
@@ -625,7 +841,7 @@ def check_plans_shown(visit, whole):
         shows("moved", row[3], p["communication_bytes"])
 
 
-def check_measured_shown(visit, report):
+def check_measured_shown(visit, report, whole):
     measured = dict.fromkeys(range(len(report["operators"])), 0)
     for instr, seconds in zip(report["program"],
                               report["measured"]["longest"]):
@@ -640,9 +856,16 @@ def check_measured_shown(visit, report):
     same("their order", apart, sorted(apart, reverse=True))
     same("the greatest", apart[0], max(abs(a - b)
                                        for a, b in by_name.values()))
-    for name, at, predicted, _ in rows:
-        shows(f"{name} measured", at, by_name[name][0])
-        shows(f"{name} predicted", predicted, by_name[name][1])
+    for name, at, predicted, differ in rows:
+        both = by_name[name]
+        shows(f"{name} measured", at, both[0])
+        shows(f"{name} predicted", predicted, both[1])
+        show(f"{name} differs", differ, abs(both[0] - both[1]))
+        programs.expect(f"{name}: {differ}", differ.endswith(
+            "more" if both[0] >= both[1] else "less"))
+    hint = visit.text("#timeline-view h3:has-text('measured') + p")
+    show("measured", hint, report["measured"]["seconds"],
+         whole["predicted_seconds"])
 
 
 def check_beside_page(browser, page, pictures):
@@ -656,7 +879,7 @@ def check_beside_page(browser, page, pictures):
         wide = visit.page.evaluate("document.documentElement.scrollWidth")
         programs.expect(f"{page} is {wide} wide at {width}", wide <= width)
         check_plans_shown(visit, whole)
-        check_measured_shown(visit, report)
+        check_measured_shown(visit, report, whole)
         devices = sorted({x[0] for x in report["measured"]["timeline"]})
         visit.page.select_option("#measured-device", str(devices[-1]))
         drawn = visit.page.evaluate("""device => measuredOf(device).length""",
@@ -704,7 +927,7 @@ def check_page(browser, page, pictures):
     same("title", visit.text("h1"), report["model"])
     if report["train"]:
         check_lists_of(visit, report)
-    check_shown(visit, report)
+    check_shown(visit, report, report)
     check_order(visit, report)
     check_charts(visit, report)
     check_drawn(visit, report)
@@ -738,6 +961,18 @@ def check_stages_shown(visit, report):
                                        "communicating_seconds",
                                        "idle_seconds")):
             shows(f"{row[0]}: {key}", text, s[key])
+        programs.expect(f"{row[0]}: {row[8]}", abs(
+            float(row[8].removesuffix(" %")) - 100 * s["idle_seconds"] /
+            report["predicted_seconds"]) <= .051)
+    for i, s in enumerate(report["stages"]):
+        passes = sorted(s["passes"], key=lambda x: x[2] - x[3])[:20]
+        texts = tips(visit, "stages-view", 0,
+                     [((begin + end) / 2, i + .5)
+                      for _, _, begin, end in passes])
+        for text, (_, turn, begin, end) in zip(texts, passes):
+            show(f"stage {i}", text, end - begin, begin)
+            programs.expect(f"{text} is not of {turn}", turn is None or
+                            f" of micro-batch {turn} –" in text)
     most = sorted((c["bytes"] for c in report["channels"]), reverse=True)
     for row, n in zip(rows_of(visit, "#channels"), most):
         shows("a channel", row[3], n)
@@ -754,7 +989,7 @@ def check_staged_page(browser, page, pictures):
         same("title", visit.text("h1"), f"{report['model']}, stage 0")
         same("rows", visit.page.locator("#stage-table tr").count(), last + 2)
         if width > 900:
-            check_shown(visit, report["stages"][0]["report"])
+            check_shown(visit, report["stages"][0]["report"], report)
         check_stages_shown(visit, report)
         painted = visit.page.evaluate("""() => {
             const c = document.querySelector('#stages-view canvas');

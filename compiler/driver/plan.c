@@ -10,6 +10,16 @@ typedef struct plan_options {
 	const char *report; /* a page */
 } plan_options;
 
+/* Draws the plan, and with --compare those of all planners, which takes as long
+ * as their searches. */
+static void draw(page *p, const plan_options *o, tdl_plan *plan)
+{
+	progress_begin(p);
+	char *text = tdl_plan_page(plan, page_given(p, "tdl_plan_page"));
+	progress_end(p);
+	page_write_text(p, o->report, text);
+}
+
 /* Writes and prints what is asked for. */
 static cli_status tell(page *p, const plan_options *o, tdl_plan *plan)
 {
@@ -24,7 +34,7 @@ static cli_status tell(page *p, const plan_options *o, tdl_plan *plan)
 			return p->status;
 	}
 	if (o->report)
-		page_write_text(p, o->report, tdl_plan_page(plan, NULL));
+		draw(p, o, plan);
 	if (p->status != CLI_OK)
 		return p->status;
 	return page_to_stdout(p) ? CLI_OK :
@@ -83,6 +93,8 @@ static bool agree(page *p, const plan_options *o, int noperands)
 		cli_usage(&p->program, "--frontier writes no plan: -o, "
 			  "--emit-cuda, --report and --objective do not go "
 			  "with it; --frontier=N takes one of its plans");
+	else if (page_has(p, "tdl_plan_page", NULL) && !o->report)
+		cli_usage(&p->program, "--compare goes with --report");
 	else if (tdl_function_check(p->context, function, given) != TDL_OK)
 		page_failed(p);
 	else
@@ -103,7 +115,8 @@ cli_status command_plan(page *p, int argc, char **argv)
 		  "write a program in CUDA that runs the plan to DIR",
 		  &o.cuda },
 		{ CLI_TEXT, 0, "report", "FILE.html",
-		  "draw the plan on a page, as tdlc report does", &o.report },
+		  "draw the plan on a page, as tdlc report does; one of a "
+		  "frontier with the others of it", &o.report },
 		PAGE_OPTION_PROGRESS(p),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTION_LOAD(p),
@@ -112,6 +125,8 @@ cli_status command_plan(page *p, int argc, char **argv)
 		{ CLI_END },
 	};
 	page_function(p, "tdl_plan_search", "frontier");
+	page_function(p, "tdl_plan_page",
+		      "topology planners frontier trace");
 	page_function(p, "tdl_model_load", NULL);
 	page_options(p, options);
 	int first = page_begin(p, argc, argv);

@@ -14,7 +14,7 @@ cli_status command_report(page *p, int argc, char **argv)
 		{ CLI_END },
 	};
 	page_options(p, options);
-	page_function(p, "tdl_plan_page", NULL);
+	page_function(p, "tdl_plan_page", "compare");
 	int first = page_begin(p, argc, argv);
 	if (first < 0)
 		return p->status;
