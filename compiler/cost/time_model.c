@@ -401,22 +401,64 @@ static int64_t picoseconds(double seconds)
 	return c < (double)COST_MAX ? (int64_t)c : COST_MAX;
 }
 
+/* A table of picoseconds, of a table of costs and a price of a byte. */
+typedef struct priced {
+	const time_model_cost *from;
+	double price;
+	const int64_t *to;
+} priced;
+
+typedef struct priced_tables {
+	VEC(priced) all;
+	hash_table by_key;
+} priced_tables;
+
+static uint64_t hash_priced(const time_model_cost *from, double price)
+{
+	uint64_t h = hash_bytes(HASH_SEED, &from, sizeof(from));
+	return hash_bytes(h, &price, sizeof(price));
+}
+
+static const int64_t *priced_table(arena *a, const time_model_cost *from,
+				   double price, int n)
+{
+	int64_t *to = ARENA_ARRAY(a, int64_t, n);
+	for (int j = 0; j < n; j++)
+		to[j] = picoseconds(from[j].seconds +
+				    price * (double)(from[j].copy +
+						     from[j].shard));
+	return to;
+}
+
+/* One table for all that have equal costs and prices. */
+static const int64_t *table_for(arena *a, priced_tables *had,
+				const time_model_cost *from, double price,
+				int n)
+{
+	uint64_t h = hash_priced(from, price);
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&had->by_key, h, &at)) >= 0;)
+		if (had->all.at[i].from == from &&
+		    had->all.at[i].price == price)
+			return had->all.at[i].to;
+	const int64_t *to = priced_table(a, from, price, n);
+	hash_table_add(a, &had->by_key, h, had->all.n);
+	vec_push(a, &had->all, ((priced){ from, price, to }));
+	return to;
+}
+
 static void add_tables(arena *a, problem *to, const time_model *x,
 		       const memory_prices *p)
 {
-	int ntensors = x->graph->ntensors;
+	const candidate_set *w = x->candidates;
+	priced_tables had = { 0 };
 	for (int i = 0; i < x->pairs.n; i++) {
 		const time_model_pair *q = &x->pairs.at[i];
 		double price = p->nodes ? p->nodes[q->node] : 0;
-		int n = x->candidates->nodes[q->node]->n *
-			x->candidates->tensors[q->tensor]->n;
-		int64_t *cost = ARENA_ARRAY(a, int64_t, n);
-		for (int j = 0; j < n; j++)
-			cost[j] = picoseconds(
-				q->cost[j].seconds + price *
-				(double)(q->cost[j].copy + q->cost[j].shard));
-		problem_add_table(to, ntensors + q->node,
-				  x->candidates->tied[q->tensor], cost);
+		int n = w->nodes[q->node]->n * w->tensors[q->tensor]->n;
+		problem_add_table(to, x->graph->ntensors + q->node,
+				  w->tied[q->tensor],
+				  table_for(a, &had, q->cost, price, n));
 	}
 }
 
