@@ -24,6 +24,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/pipeline_sums.c %D%/pipeline_sums.h \
 	%D%/pipeline_ways.c %D%/pipeline_ways.h \
 	%D%/stage_pins.c %D%/stage_pins.h \
+	%D%/plan_origin.c %D%/plan_origin.h \
 	%D%/price_sweep.c %D%/price_sweep.h \
 	%D%/program_maker.c %D%/program_maker.h \
 	%D%/programs.c %D%/programs.h \

@@ -15,6 +15,7 @@
 
 #include "compiler/cost/time_model.h"
 #include "compiler/portfolio/one_planner.h"
+#include "compiler/portfolio/plan_origin.h"
 #include "plan/peak.h"
 
 enum {
@@ -84,12 +85,14 @@ static void add_peak(void *to, const plan *p)
 	sweep *s = to;
 	arena *tmp = arena_new();
 	plan_peak peak = plan_find_peak(tmp, p);
+	plan_origin from = plan_origin_of(tmp, p, s->how.graph);
 	for (int i = 0; i < peak.n; i++) {
 		const plan_buffer *b = &p->buffers[peak.uses[i].buffer];
-		if (b->region == LAYOUT_STORED)
-			s->tensors[b->tensor]++;
-		else
-			s->nodes[b->node]++;
+		if (b->region != LAYOUT_STORED && from.nodes[b->node] != NONE)
+			s->nodes[from.nodes[b->node]]++;
+		else if (b->region == LAYOUT_STORED &&
+			 from.tensors[b->tensor] != NONE)
+			s->tensors[from.tensors[b->tensor]]++;
 	}
 	s->npeaks++;
 	arena_free(tmp);
