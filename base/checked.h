@@ -60,6 +60,20 @@ static inline int64_t floor_mod(int64_t a, int64_t b)
 	return m < 0 ? m + b : m;
 }
 
+/* The greatest number that divides a and b, 0 for two of 0; 2^62 where it would
+ * be 2^63. */
+static inline int64_t common_divisor(int64_t a, int64_t b)
+{
+	uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+	uint64_t y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+	while (y) {
+		uint64_t rest = x % y;
+		x = y;
+		y = rest;
+	}
+	return (int64_t)(x > INT64_MAX ? x / 2 : x);
+}
+
 /* The least multiple of `align' that is not less than n.  n >= 0, align > 0,
  * and n + align fits. */
 static inline int64_t round_up(int64_t n, int64_t align)

@@ -56,16 +56,6 @@ static const cond *path_cond(builder *b, const path *p)
 	return index_all(b->a, all.n, all.at);
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t r = a % b;
-		a = b;
-		b = r;
-	}
-	return a < 0 ? -a : a;
-}
-
 /* Whether x = g * p + .. and y = h * p + .. for the same sum p of variables
  * without a common divisor; then g > 0 and h are set. */
 static bool parallel(const lin *x, const lin *y, int64_t *g, int64_t *h)
@@ -74,7 +64,7 @@ static bool parallel(const lin *x, const lin *y, int64_t *g, int64_t *h)
 		return false;
 	*g = 0;
 	for (int i = 0; i < x->n; i++)
-		*g = gcd(*g, x->t[i].coef);
+		*g = common_divisor(*g, x->t[i].coef);
 	int64_t first = x->t[0].coef / *g;
 	if (y->t[0].coef % first)
 		return false;

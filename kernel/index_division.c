@@ -10,16 +10,6 @@ enum { MAX_ROUNDS = 16 };
 
 /* ---- division and remainder by a positive constant --------------------- */
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t r = a % b;
-		a = b;
-		b = r;
-	}
-	return a < 0 ? -a : a;
-}
-
 static bool is_by_constant(const kexpr *e, fn f)
 {
 	return e->kind == KX_FN && e->fn == f && e->args[1]->kind == KX_INT &&
@@ -47,7 +37,7 @@ static void split_multiples(const index_sum *s, int64_t d, index_sum *many,
 static int64_t common(const index_sum *s, int64_t d)
 {
 	for (int i = 0; i < s->n; i++)
-		d = gcd(d, s->t[i].coef);
+		d = common_divisor(d, s->t[i].coef);
 	return d;
 }
 

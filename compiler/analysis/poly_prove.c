@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/vec.h"
 
 enum {
@@ -202,16 +203,6 @@ static bool factor_of(proof *p, const term *t, const term *of, term *factor)
 	return j == of->n;
 }
 
-static int64_t gcd(int64_t x, int64_t y)
-{
-	while (y) {
-		int64_t r = x % y;
-		x = y;
-		y = r;
-	}
-	return x < 0 ? -x : x;
-}
-
 /* The similarity of a term of a fact to one of the goal; closer ones are tried
  * first. */
 typedef enum closeness { SAME, PART, CONSTANT, NCLOSE } closeness;
@@ -227,7 +218,7 @@ static const poly *cancel(proof *p, const poly *goal, const term *t,
 	    t->coefficient == INT64_MIN || f->coefficient == INT64_MIN ||
 	    !factor_of(p, t, f, &factor))
 		return NULL;
-	int64_t g = gcd(t->coefficient, f->coefficient);
+	int64_t g = common_divisor(t->coefficient, f->coefficient);
 	int64_t scale = f->coefficient / g, by = t->coefficient / g;
 	factor.coefficient = by < 0 ? -by : by;
 	return poly_sub(p->arena,

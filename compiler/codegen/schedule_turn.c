@@ -11,20 +11,11 @@
  * NaN if that is infinite or NaN; the generated code looks. */
 #include "config.h"
 
+#include "base/checked.h"
 #include "compiler/codegen/schedule.h"
 
 /* Classes are not many, or each is a small product. */
 enum { MOST_CLASSES = 8 };
-
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a < 0 ? -a : a;
-}
 
 /* Takes a loop of `all` that moves the sum; -1 where there is none, or there
  * are several. */

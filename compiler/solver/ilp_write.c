@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/checked.h"
 #include "compiler/solver/ilp.h"
 
 static int values(const problem *p, int var)
@@ -10,28 +11,18 @@ static int values(const problem *p, int var)
 	return p->vars.at[var].nvalues;
 }
 
-static int64_t gcd(int64_t x, int64_t y)
-{
-	while (y) {
-		int64_t rest = x % y;
-		x = y;
-		y = rest;
-	}
-	return x;
-}
-
 static int64_t divisor(const problem *p)
 {
 	int64_t g = 0;
 	for (int v = 0; v < p->vars.n; v++)
 		for (int i = 0; i < values(p, v); i++)
-			g = gcd(g, p->vars.at[v].cost[i]);
+			g = common_divisor(g, p->vars.at[v].cost[i]);
 	for (int t = 0; t < p->tables.n; t++) {
 		const problem_table *x = &p->tables.at[t];
 		int n = values(p, x->x) * values(p, x->y);
 		for (int i = 0; i < n; i++)
 			if (x->cost[i] < COST_MAX)
-				g = gcd(g, x->cost[i]);
+				g = common_divisor(g, x->cost[i]);
 	}
 	return g ? g : 1;
 }

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <math.h>
 
+#include "base/checked.h"
 #include "tests/unit/kernels.h"
 #include "tests/unit/suite.h"
 
@@ -301,6 +302,28 @@ START_TEST(counts)
 }
 END_TEST
 
+/* The greatest common divisor, of every number. */
+START_TEST(divisors)
+{
+	const struct {
+		int64_t a, b, divisor;
+	} rows[] = {
+		{ 0, 0, 0 },  { 0, -6, 6 },  { 12, 18, 6 }, { -12, 18, 6 },
+		{ 7, 0, 7 },  { 35, 64, 1 }, { -8, -12, 4 },
+		{ INT64_MIN, 12, 4 }, { -1, INT64_MIN, 1 },
+		{ INT64_MAX, INT64_MIN, 1 },
+		{ 0, INT64_MIN, INT64_C(1) << 62 },
+		{ INT64_MIN, INT64_MIN, INT64_C(1) << 62 },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		ck_assert_int_eq(common_divisor(rows[i].a, rows[i].b),
+				 rows[i].divisor);
+		ck_assert_int_eq(common_divisor(rows[i].b, rows[i].a),
+				 rows[i].divisor);
+	}
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("simplify");
@@ -312,6 +335,7 @@ Suite *suite(void)
 	tcase_add_test(t, equality);
 	tcase_add_test(t, tables);
 	tcase_add_test(t, counts);
+	tcase_add_test(t, divisors);
 	suite_add_tcase(s, t);
 	return s;
 }
