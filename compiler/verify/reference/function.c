@@ -74,15 +74,18 @@ static int find_of_one(const char *name)
 }
 
 /* The greatest difference of f from its value at x, for arguments up to e
- * away. */
+ * away: at the ends, or at 0, where an even function turns. */
 static double spread(double (*f)(double), double slope, double x, double e)
 {
 	double at = f(x), low = f(x - e), high = f(x + e);
+	double turn = fabs(x) < e ? f(0) : at;
 	if (e == 0)
 		return 0;
-	if (isinf(at) && at == low && at == high)
+	if (isinf(at) && at == low && at == high && at == turn)
 		return 0;
 	double far = fmax(fabs(low - at), fabs(high - at));
+	if (turn != at)
+		far = fmax(far, fabs(turn - at));
 	if (isnan(low) || isnan(high) || isnan(at))
 		return NAN;
 	return slope > 0 ? fmax(far, slope * e) : far;
@@ -146,6 +149,8 @@ static ref_number float_power(ref_number x, ref_number y)
 				error = fmax(error,
 					     fabs(pow(x.f + i * x.error,
 						      y.f + j * y.error) - f));
+		if (fabs(x.f) < x.error) /* an even power turns at 0 */
+			error = fmax(error, fabs(pow(0, y.f) - f));
 		if (isnan(f))
 			error = NAN;
 	}
