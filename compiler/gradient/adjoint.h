@@ -17,6 +17,8 @@ typedef struct contribution {
 	ast_expr **items;
 	ast_expr *condition; /* NULL: always */
 	ast_expr *adjoint;
+	ast_expr *flag; /* all of it is 0 where this, which is known when
+			   planning, does not hold; NULL: none */
 } contribution;
 
 typedef VEC(contribution) contributions;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "compiler/gradient/flags.h"
 #include "compiler/gradient/invert.h"
 #include "compiler/gradient/signature.h"
 #include "compiler/gradient/written.h"
@@ -154,15 +155,21 @@ static void note_needs(derivation *d, const ast_expr *e)
 
 /* ---- derivatives ------------------------------------------------------- */
 
+/* NULL, with g->because, where there is no inverse. */
 static ast_expr *contribute(grad_op *g, const contribution *c,
 			    const ast_var *vars)
 {
-	if (c->stage)
-		return grad_invert(g, c, vars);
 	int n = g->tensors.at[c->tensor].ndims;
-	ast_expr **items = ARENA_ARRAY(g->t.a, ast_expr *, n + 1);
-	grad_items(g, vars, n, items);
-	return tree_index(&g->t, c->adjoint, n, items);
+	ast_expr **items = ARENA_ARRAY(g->t.a, ast_expr *, n + 1), *e;
+	if (c->stage) {
+		e = grad_invert(g, c, vars);
+	} else {
+		grad_items(g, vars, n, items);
+		e = tree_index(&g->t, c->adjoint, n, items);
+	}
+	return e && c->flag && !tree_is_zero(e)
+		       ? tree_if(&g->t, c->flag, e, tree_int(&g->t, 0))
+		       : e;
 }
 
 /* The derivative by a tensor as a lambda, and whether it is 0. */
@@ -202,7 +209,7 @@ static bool is_result(const grad_op *g, int tensor)
 	return false;
 }
 
-/* The only contribution to a tensor, if it is to all of it at once; else
+/* The only contribution to a tensor, if it is to all of it at once, always; else
  * NULL. */
 static const ast_symbol *only_contribution(int tensor, const contributions *all)
 {
@@ -210,7 +217,7 @@ static const ast_symbol *only_contribution(int tensor, const contributions *all)
 	for (int i = 0; i < all->n; i++) {
 		if (all->at[i].tensor != tensor)
 			continue;
-		if (only || all->at[i].stage)
+		if (only || all->at[i].stage || all->at[i].flag)
 			return NULL;
 		only = &all->at[i];
 	}
@@ -314,8 +321,10 @@ static void derive_all(derivation *d)
 	grad_op *g = &d->g;
 	contributions all = {0};
 	int nstages = g->stages.n;
+	ast_expr **flags = grad_flags(g);
 	for (int i = nstages - 1; i >= 0 && !g->because; i--) {
 		const grad_stage *s = g->stages.at[i];
+		int before = all.n;
 		if (s->callee) {
 			derive_call(d, s, &all);
 		} else if (d->wanted[s->tensor]) {
@@ -323,6 +332,8 @@ static void derive_all(derivation *d)
 			    add_derivative(d, s->tensor, &all))
 				grad_contributions(g, s, d->wanted, &all);
 		}
+		for (int j = before; j < all.n; j++)
+			all.at[j].flag = flags[i];
 	}
 	if (!g->because)
 		d->body = derivative_by(d, d->input, &all, &d->zero);

@@ -3,6 +3,7 @@ noinst_LIBRARIES += %D%/libgradient.a
 	%D%/adjoint.c %D%/adjoint.h \
 	%D%/call.c \
 	%D%/constants.c \
+	%D%/flags.c %D%/flags.h \
 	%D%/gradient.c %D%/gradient.h \
 	%D%/hoist.c \
 	%D%/inside.c \

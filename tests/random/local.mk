@@ -43,7 +43,9 @@ EXTRA_DIST += \
 	%D%/known/conversion_overflows.tdl \
 	%D%/known/divisor_none.tdl \
 	%D%/known/extent_not_shown.tdl \
+	%D%/known/let_of_a_call_under_flag.tdl \
 	%D%/known/let_under_flag.tdl \
+	%D%/known/lets_under_flags.tdl \
 	%D%/known/may_read_outside.tdl \
 	%D%/known/zero_of_none.tdl \
 	%D%/known/zero_product_of_none.tdl \
