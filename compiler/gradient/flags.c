@@ -1,6 +1,6 @@
-/* What uses a tensor under conditions that are known when planning alone, as
- * those of a flag: its derivative is 0 where none of them holds, and nothing
- * that it is computed from may be asked for there.  A let may be at fault where
+/* Tensors that are used under conditions known when planning alone, as those of
+ * a flag: their derivatives are 0 where none of these holds, and nothing that
+ * they are computed from may be asked for there.  A let may be at fault where
  * nothing uses it. */
 #include "config.h"
 
@@ -19,32 +19,6 @@ typedef struct flags {
 	grad_op *g;
 	ways *of; /* by tensor */
 } flags;
-
-/* Whether e follows from attributes, sizes and constants. */
-static bool is_planned(const ast_expr *e)
-{
-	switch (e->kind) {
-	case AST_INT:
-	case AST_FLOAT:
-	case AST_BOOL:
-	case AST_STRING:
-		return true;
-	case AST_NAME:
-		return e->symbol && (e->symbol->kind == SYMBOL_ATTR ||
-				     e->symbol->kind == SYMBOL_SIZE ||
-				     e->symbol->kind == SYMBOL_CONST);
-	case AST_UNARY:
-	case AST_BINARY:
-	case AST_INDEX:
-		break;
-	default:
-		return false;
-	}
-	for (int i = 0; i < e->nargs; i++)
-		if (!is_planned(e->args[i]))
-			return false;
-	return true;
-}
 
 /* ---- conjunctions ------------------------------------------------------- */
 
@@ -128,8 +102,8 @@ static void add_use(flags *f, int tensor, ast_expr *when)
 
 /* ---- uses --------------------------------------------------------------- */
 
-/* What is known when planning, and has to hold where c is `holds'; NULL for
- * nothing. */
+/* The part known when planning that has to hold where c is `holds'; NULL for
+ * none. */
 static ast_expr *planned_part(flags *f, ast_expr *c, bool holds)
 {
 	if (c->kind == AST_UNARY && c->op == OP_NOT)
@@ -137,7 +111,7 @@ static ast_expr *planned_part(flags *f, ast_expr *c, bool holds)
 	if (c->kind == AST_BINARY && c->op == (holds ? OP_AND : OP_OR))
 		return both(f, planned_part(f, c->args[0], holds),
 			    planned_part(f, c->args[1], holds));
-	if (!is_planned(c))
+	if (!tree_is_planned(c))
 		return NULL;
 	return holds ? c : tree_not(&f->g->t, c);
 }
@@ -159,7 +133,7 @@ static void walk(flags *f, const ast_expr *e, ast_expr *when)
 		walk(f, e->args[i], when);
 }
 
-/* What the results of a stage are used under. */
+/* The ways in which the results of a stage are used. */
 static ways uses_of(flags *f, const grad_stage *s)
 {
 	int n = s->callee ? s->callee->nresults : 1;

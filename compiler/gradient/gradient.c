@@ -209,8 +209,8 @@ static bool is_result(const grad_op *g, int tensor)
 	return false;
 }
 
-/* The only contribution to a tensor, if it is to all of it at once, always; else
- * NULL. */
+/* The only contribution to a tensor, if it is to all of it at once and always;
+ * else NULL. */
 static const ast_symbol *only_contribution(int tensor, const contributions *all)
 {
 	const contribution *only = NULL;

@@ -189,7 +189,8 @@ static const char *let_constant(generator *g)
 	known k = i < g->sizes.n ? g->sizes.at[i]
 				 : g->numbers.at[i - g->sizes.n];
 	const char *name = TEXT(g, "c%d", g->nlets++);
-	vec_push(g->arena, &g->numbers, ((known){ name, floor_div(k.n, 2) + 1 }));
+	known half = { name, floor_div(k.n, 2) + 1 };
+	vec_push(g->arena, &g->numbers, half);
 	return TEXT(g, "    let %s = %s / 2 + 1\n", name, k.name);
 }
 
