@@ -40,6 +40,18 @@ static bool sum_of_function(simplifier *p, fn f, const index_sum *x,
 	}
 }
 
+/* Whether f of two sums follows from the interval of their difference, as where
+ * neither sum wraps around.  Sums that wrap around are equal only where the
+ * difference is 0, all the same. */
+static bool follows_from(const simplifier *p, fn f, const index_sum *x,
+			 const index_sum *y, const index_sum *diff)
+{
+	span r;
+	if (f == FN_EQ || f == FN_NE || (diff->n == 0 && diff->c == 0))
+		return true;
+	return index_sum_span(p, x, &r) && index_sum_span(p, y, &r);
+}
+
 /* min, max and comparisons that the interval of x - y decides, NULL where it
  * does not; abs by that of x. */
 static kexpr *decide(simplifier *p, fn f, kexpr *ex, kexpr *ey,
@@ -47,7 +59,8 @@ static kexpr *decide(simplifier *p, fn f, kexpr *ex, kexpr *ey,
 {
 	index_sum diff = *x;
 	span r;
-	if (!index_sum_add(&diff, -1, y) || !index_sum_span(p, &diff, &r))
+	if (!index_sum_add(&diff, -1, y) || !index_sum_span(p, &diff, &r) ||
+	    !follows_from(p, f, x, y, &diff))
 		return NULL;
 	bool lt = r.hi < 0, le = r.hi <= 0, gt = r.lo > 0, ge = r.lo >= 0;
 	bool eq = r.lo == 0 && r.hi == 0, ne = lt || gt;

@@ -129,6 +129,18 @@ START_TEST(known_forms)
 		{ F(EQ, V(1), N(6)), "false" },
 		{ F(LT, V(1), N(5)), "c < 5" },
 		{ kx_select(a, F(GE, V(0), N(0)), V(1), V(2)), "c" },
+		/* Where a side wraps around, only whether they differ. */
+		{ F(GT, F(ADD, F(MUL, N(INT64_MAX), V(4)), N(1)),
+		    F(MUL, N(INT64_MAX), V(4))),
+		  "9223372036854775807 * e + 1 > 9223372036854775807 * e" },
+		{ F(NE, F(ADD, F(MUL, N(INT64_MAX), V(4)), N(1)),
+		    F(MUL, N(INT64_MAX), V(4))), "true" },
+		{ F(GE, F(MUL, N(INT64_MAX), V(4)), F(MUL, N(INT64_MAX), V(4))),
+		  "true" },
+		{ F(MAX, F(MUL, N(INT64_MIN), V(4)),
+		    F(SUB, F(MUL, N(INT64_MIN), V(4)), N(1))),
+		  "max(-9223372036854775808 * e, "
+		  "-9223372036854775808 * e - 1)" },
 		/* Conditions that cannot be decided stay. */
 		{ F(DIV, V(4), N(7)), "e / 7" },
 		{ F(DIV, V(4), N(0)), "e / 0" },
