@@ -4,10 +4,6 @@
 
 #include "compiler/gradient/tree_node.h"
 
-/* Below it a number times a place in a tensor, or times the product of two,
- * does not wrap around in i64. */
-#define MOST_PROVEN 0x1p31
-
 static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth);
 
 /* The extent of a variable; NULL for other symbols. */
@@ -19,69 +15,70 @@ static ast_expr *extent_of(const grad_facts *f, const ast_symbol *s)
 	return NULL;
 }
 
-/* Whether an atom of a sum is never negative. */
+/* Whether an attribute is the extent of a variable. */
+static bool is_extent(const void *arg, const ast_symbol *s)
+{
+	const grad_facts *f = arg;
+	for (int i = 0; i < f->vars.n; i++) {
+		const ast_expr *n = f->vars.at[i].extent;
+		if (n && n->kind == AST_NAME && n->symbol == s)
+			return s->kind == SYMBOL_ATTR;
+	}
+	return false;
+}
+
+/* Whether nothing wraps around on the way to e. */
+static bool is_safe(const grad_facts *f, const ast_expr *e)
+{
+	return tree_is_safe(e, is_extent, f);
+}
+
+/* Whether it is a variable or a size. */
+static bool is_count(const grad_facts *f, const ast_expr *e)
+{
+	const ast_symbol *s = e->kind == AST_NAME ? e->symbol : NULL;
+	return s && (s->kind == SYMBOL_VAR || s->kind == SYMBOL_SIZE ||
+		     is_extent(f, s));
+}
+
+/* Whether an atom of a sum is never negative.  A remainder has the sign of its
+ * divisor; planned ones are positive. */
 static bool is_natural(const grad_facts *f, const ast_expr *e, int depth)
 {
 	if (e->kind == AST_INT)
 		return e->i >= 0;
-	if (e->kind == AST_NAME)
-		return e->symbol && e->symbol->kind != SYMBOL_ATTR;
 	if (e->kind != AST_BINARY)
+		return is_count(f, e);
+	if (e->op != OP_DIV && e->op != OP_MUL && e->op != OP_MOD)
 		return false;
-	if (e->op == OP_MOD)
-		return true;
-	return (e->op == OP_DIV || e->op == OP_MUL) &&
-	       is_nonnegative(f, e->args[0], depth) &&
-	       (e->op == OP_DIV || is_nonnegative(f, e->args[1], depth));
+	if (e->op != OP_MOD && !is_nonnegative(f, e->args[0], depth))
+		return false;
+	return (e->op != OP_MUL && tree_is_planned(e->args[1])) ||
+	       is_nonnegative(f, e->args[1], depth);
+}
+
+/* Whether a divisor is above 0. */
+static bool is_positive(const grad_facts *f, ast_expr *e, int depth)
+{
+	trees *t = &f->g->t;
+	return tree_is_planned(e) ||
+	       is_nonnegative(f, tree_sub(t, e, tree_int(t, 1)), depth);
 }
 
 /* The upper bound of an atom; NULL if it is not known. */
-static ast_expr *most_of(const grad_facts *f, const ast_expr *e)
+static ast_expr *most_of(const grad_facts *f, const ast_expr *e, int depth)
 {
 	ast_expr *n = NULL;
 	if (e->kind == AST_NAME)
 		n = extent_of(f, e->symbol);
-	else if (e->kind == AST_BINARY && e->op == OP_MOD)
+	else if (e->kind == AST_BINARY && e->op == OP_MOD &&
+		 is_positive(f, e->args[1], depth))
 		n = e->args[1];
 	return n ? tree_sub(&f->g->t, n, tree_int(&f->g->t, 1)) : NULL;
 }
 
-/* The greatest that e, or what it is computed of, can be where each variable
- * and size counts 1.  A remainder is less than its divisor, even of a number
- * that wrapped around; the divisor of a quotient must not wrap around. */
-static double numbers_in(const ast_expr *e)
-{
-	if (e->kind == AST_INT)
-		return fabs((double)e->i);
-	if (e->kind == AST_UNARY)
-		return numbers_in(e->args[0]);
-	if (e->kind == AST_IF)
-		return fmax(numbers_in(e->args[1]), numbers_in(e->args[2]));
-	if (e->kind != AST_BINARY)
-		return 1;
-	double x = numbers_in(e->args[0]), y = numbers_in(e->args[1]);
-	switch (e->op) {
-	case OP_MUL:
-		return x * y;
-	case OP_DIV:
-		return fmax(x, y);
-	case OP_MOD:
-		return y;
-	default:
-		return x + y;
-	}
-}
-
-static bool are_small(const tree_terms *terms)
-{
-	double all = 0;
-	for (int i = 0; i < terms->n; i++)
-		all += fabs(terms->at[i].coef) * numbers_in(terms->at[i].of);
-	return all < MOST_PROVEN;
-}
-
-/* Whether a sum is >= 0 even with each negative term at its greatest and each
- * positive one at its least. */
+/* Whether a sum, which does not wrap around, is >= 0 even with each negative
+ * term at its greatest and each positive one at its least. */
 static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth)
 {
 	tree_terms terms = {0};
@@ -93,13 +90,13 @@ static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth)
 		ast_expr *of = terms.at[i].of, *most;
 		if (coef >= 0)
 			continue;
-		most = most_of(f, of);
+		most = most_of(f, of, depth + 1);
 		if (!most)
 			continue;
 		terms.at[i].coef = 0;
 		tree_collect(&f->g->t, &terms, most, coef);
 	}
-	if (!are_small(&terms))
+	if (!tree_is_exact(&terms))
 		return false;
 	for (int i = 0; i < terms.n; i++)
 		if (terms.at[i].coef < 0 ||
@@ -123,7 +120,8 @@ bool grad_is_proven(const grad_facts *f, ast_operator op, ast_expr *x,
 {
 	trees *t = &f->g->t;
 	ast_expr *one = tree_int(t, 1);
-	if (!is_whole(f, x) || !is_whole(f, y))
+	if (!is_whole(f, x) || !is_whole(f, y) || !is_safe(f, x) ||
+	    !is_safe(f, y))
 		return false;
 	switch (op) {
 	case OP_GE:
@@ -153,7 +151,7 @@ static void split_multiples(trees *t, ast_expr *e, const ast_expr *m,
 	tree_terms terms = {0};
 	tree_collect(t, &terms, e, 1);
 	*quotient = *rest = tree_int(t, 0);
-	for (int i = 0; i < terms.n && are_small(&terms); i++) {
+	for (int i = 0; i < terms.n && tree_is_exact(&terms); i++) {
 		double coef = terms.at[i].coef;
 		ast_expr *of = terms.at[i].of, *without = NULL;
 		if (!coef)
@@ -179,7 +177,7 @@ static ast_expr *divide(void *arg, const ast_expr *e)
 	if (e->kind != AST_BINARY || (e->op != OP_DIV && e->op != OP_MOD))
 		return NULL;
 	if (!etype_is(grad_type(f->g, e->args[0]), DT_I64) ||
-	    grad_has_read(f->g, e))
+	    grad_has_read(f->g, e) || !is_safe(f, e->args[0]))
 		return NULL;
 	split_multiples(t, e->args[0], e->args[1], &quotient, &rest);
 	if (tree_is_zero(quotient) ||

@@ -71,6 +71,19 @@ bool tree_is_int(const ast_expr *e, int64_t i);
 /* Whether it is a number, 0 or 0.0. */
 bool tree_is_zero(const ast_expr *e);
 
+/* Whether it follows from attributes, sizes and constants alone.  Such a number
+ * does not wrap around, nor is a divisor of whole numbers negative: expansion
+ * refuses that. */
+bool tree_is_planned(const ast_expr *e);
+
+/* Whether an attribute counts as a size does: a tensor may have as many
+ * elements.  Others may be any number. */
+typedef bool tree_counts(const void *arg, const ast_symbol *s);
+
+/* Whether nothing wraps around while the whole number e is computed in i64;
+ * counts may be NULL. */
+bool tree_is_safe(const ast_expr *e, tree_counts *counts, const void *arg);
+
 /* Whether it refers to a variable, tensor, size, pack, .. */
 bool tree_mentions(const ast_expr *e, const ast_symbol *s);
 

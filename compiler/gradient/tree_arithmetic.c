@@ -45,20 +45,22 @@ static bool is_one(const ast_expr *e)
 
 /* ---- sums -------------------------------------------------------------- */
 
-/* NaN where a whole number as great may have been rounded. */
-static double exact(double coef)
+/* NaN where a whole number as great may have been rounded, and for a multiple
+ * of a constant that is as great. */
+static double exact(const ast_expr *of, double coef)
 {
-	return fabs(coef) < MOST_WHOLE ? coef : NAN;
+	double most = of->kind == AST_INT && !is_number(of) ? 2 : MOST_WHOLE;
+	return fabs(coef) < most ? coef : NAN;
 }
 
 static void add_term(trees *t, tree_terms *to, ast_expr *of, double coef)
 {
 	for (int i = 0; i < to->n; i++)
 		if (ast_same(to->at[i].of, of)) {
-			to->at[i].coef = exact(to->at[i].coef + coef);
+			to->at[i].coef = exact(of, to->at[i].coef + coef);
 			return;
 		}
-	vec_push(t->a, to, ((tree_term){exact(coef), of}));
+	vec_push(t->a, to, ((tree_term){exact(of, coef), of}));
 }
 
 bool tree_is_exact(const tree_terms *terms)

@@ -52,6 +52,114 @@ bool tree_is_whole(const trees *t, const ast_expr *e)
 	}
 }
 
+/* ---- numbers that do not wrap around ------------------------------------ */
+
+/* Below it a number times a place in a tensor, or times the product of two,
+ * does not wrap around in i64. */
+#define MOST_PROVEN 0x1p31
+
+/* The attributes that count as sizes do. */
+typedef struct counting {
+	tree_counts *counts;
+	const void *arg;
+} counting;
+
+bool tree_is_planned(const ast_expr *e)
+{
+	switch (e->kind) {
+	case AST_INT:
+	case AST_FLOAT:
+	case AST_BOOL:
+	case AST_STRING:
+		return true;
+	case AST_NAME:
+		return e->symbol && (e->symbol->kind == SYMBOL_ATTR ||
+				     e->symbol->kind == SYMBOL_SIZE ||
+				     e->symbol->kind == SYMBOL_CONST);
+	case AST_UNARY:
+	case AST_BINARY:
+	case AST_INDEX:
+		break;
+	default:
+		return false;
+	}
+	for (int i = 0; i < e->nargs; i++)
+		if (!tree_is_planned(e->args[i]))
+			return false;
+	return true;
+}
+
+/* Whether it is a variable, a size, or an attribute that counts. */
+static bool is_count(const counting *c, const ast_expr *e)
+{
+	const ast_symbol *s = e->kind == AST_NAME ? e->symbol : NULL;
+	return s && (s->kind == SYMBOL_VAR || s->kind == SYMBOL_SIZE ||
+		     (c->counts && c->counts(c->arg, s)));
+}
+
+/* Whether no variable or size makes e negative, if it does not wrap around. */
+static bool is_natural(const counting *c, const ast_expr *e)
+{
+	if (e->kind == AST_INT)
+		return e->i >= 0;
+	if (e->kind != AST_BINARY)
+		return is_count(c, e);
+	const ast_expr *x = e->args[0], *y = e->args[1];
+	switch (e->op) {
+	case OP_ADD:
+	case OP_MUL:
+		return is_natural(c, x) && is_natural(c, y);
+	case OP_DIV:
+		return is_natural(c, x) &&
+		       (tree_is_planned(y) || is_natural(c, y));
+	case OP_MOD:
+		return tree_is_planned(y) || is_natural(c, y);
+	default:
+		return false;
+	}
+}
+
+/* The greatest that e, or what it is computed of, can be where each variable
+ * and size counts 1; infinite where that is not known.  A remainder is less
+ * than its divisor, even of a number that wrapped around; the divisor of a
+ * quotient must not wrap around, which a planned one does not, nor is it
+ * negative: expansion refuses that. */
+static double greatest(const counting *c, const ast_expr *e)
+{
+	if (e->kind == AST_INT)
+		return fabs((double)e->i);
+	if (e->kind == AST_UNARY)
+		return greatest(c, e->args[0]);
+	if (e->kind == AST_IF)
+		return fmax(greatest(c, e->args[1]), greatest(c, e->args[2]));
+	if (e->kind == AST_CALL) /* a position, or a number of points */
+		return e->calls.function ? 1 : INFINITY;
+	if (e->kind != AST_BINARY)
+		return is_count(c, e) ? 1 : INFINITY;
+	const ast_expr *of = e->args[0];
+	double x = greatest(c, of), y = greatest(c, e->args[1]);
+	switch (e->op) {
+	case OP_MUL: /* x / m * m is no greater than x */
+		return is_op(of, OP_DIV) && ast_same(of->args[1], e->args[1]) &&
+				       is_natural(c, of->args[0])
+			       ? x : x * y;
+	case OP_DIV:
+		return tree_is_planned(e->args[1]) ? x : fmax(x, y);
+	case OP_MOD:
+		return is_natural(c, of) ? fmin(x, y) : y;
+	default:
+		return x + y;
+	}
+}
+
+bool tree_is_safe(const ast_expr *e, tree_counts *counts, const void *arg)
+{
+	const counting c = {counts, arg};
+	return tree_is_planned(e) || greatest(&c, e) < MOST_PROVEN;
+}
+
+/* ---- comparisons -------------------------------------------------------- */
+
 /* The constant of a sum that is nothing else. */
 static double sum_number(const tree_terms *terms)
 {
@@ -79,7 +187,8 @@ static bool holds(ast_operator op, double x)
 	}
 }
 
-/* x op y without what is on both sides. */
+/* x op y without what is on both sides.  Where a side may wrap around, the
+ * order of the two is not that of what is left. */
 static ast_expr *compare(trees *t, ast_operator op, ast_expr *x, ast_expr *y)
 {
 	tree_terms all = {0}, one = {0}, two = {0};
@@ -91,7 +200,10 @@ static ast_expr *compare(trees *t, ast_operator op, ast_expr *x, ast_expr *y)
 	tree_collect(t, &all, y, -1);
 	int left = 0;
 	bool constant = true;
-	if (!tree_is_exact(&all))
+	bool order = op != OP_EQ && op != OP_NE;
+	if (!tree_is_exact(&all) ||
+	    (order && (!tree_is_safe(x, NULL, NULL) ||
+		       !tree_is_safe(y, NULL, NULL))))
 		return tree_plain(t, op, x, y);
 	for (int i = 0; i < all.n; i++) {
 		left += all.at[i].coef != 0;
