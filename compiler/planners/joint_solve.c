@@ -97,45 +97,57 @@ static solution improve(arena *a, problem *q, int *value, const solution *first,
 	return s;
 }
 
+/* What became of an assignment in which variables that are alike have one
+ * value. */
+typedef struct alike {
+	int64_t cost; /* of the assignment */
+	bool many;    /* so many are alike that this was tried, */
+	bool none;    /* and nothing of the kind is better, which is proven */
+} alike;
+
 /* Improves an assignment that costs top by one in which variables that are
- * alike have one value.  Returns what value[] costs then.  *many: whether so
- * many are alike that this was tried. */
-static int64_t improve_alike(const problem *q, int *value, int64_t top,
-			     const solve_limits *limits, bool *many)
+ * alike have one value. */
+static alike improve_alike(const problem *q, int *value, int64_t top,
+			   const solve_limits *limits)
 {
 	arena *tmp = arena_new();
 	int n = q->vars.n, *to = ARENA_ARRAY(tmp, int, n);
-	quotient alike = quotient_of(tmp, q);
-	*many = alike.p->vars.n <= n / MANY_ALIKE;
-	if (*many) {
-		solution found = solve_below(tmp, alike.p, top, limits);
-		quotient_lift(&alike, n, found.value, to);
-		int64_t cost = problem_cost(q, to);
-		if (cost < top) {
+	quotient classes = quotient_of(tmp, q);
+	alike x = { .cost = top,
+		    .many = classes.p->vars.n <= n / MANY_ALIKE };
+	if (x.many) {
+		solution found = solve_below(tmp, classes.p, top, limits);
+		quotient_lift(&classes, n, found.value, to);
+		x.cost = problem_cost(q, to);
+		x.none = found.lower_bound >= top;
+		if (x.cost < top)
 			memcpy(value, to, (size_t)n * sizeof(*to));
-			top = cost;
-		}
+		else
+			x.cost = top;
 	}
 	arena_free(tmp);
-	return top;
+	return x;
 }
 
 /* The same where the whole problem is quickly solved: an optimum, or that there
  * is nothing below the cost of value[], mostly takes less time than a visit to
  * all regions.  Where many variables are alike, what the quotient has is enough
- * for one call, and more is looked for only if that promises something. */
+ * for one call; where it is proven to have nothing, the whole hardly ever has
+ * (the bounds of both are much the same), and else more is looked for only if
+ * that promises something. */
 static solution improve_quickly(arena *a, problem *q, int *value,
 				const solve_limits *limits, deadline end)
 {
-	int64_t had = problem_cost(q, value);
+	int64_t top = problem_cost(q, value);
+	alike x = improve_alike(q, value, top, limits);
 	solve_limits some = *limits;
-	int64_t top = improve_alike(q, value, had, limits, &some.hopeful);
-	if (top < had)
-		return (solution){ value, top, q->constant };
+	if (x.cost < top || x.none)
+		return (solution){ value, x.cost, q->constant };
+	some.hopeful = x.many;
 	solution first = solve_below(a, q, top, &some);
 	if (first.lower_bound >= top)
 		return (solution){ value, top, top, .optimal = true };
-	if (some.hopeful && first.cost >= top)
+	if (x.many && first.cost >= top)
 		return (solution){ value, top, first.lower_bound };
 	return first.optimal ? first
 			     : improve(a, q, value, &first, limits, end);

@@ -406,6 +406,20 @@ static int measure_some(measuring *x, int width)
 	return kept;
 }
 
+/* The number of candidates in a round that tries so many anew: those that were
+ * tried before take next to no time. */
+static int round_of(const measuring *x, int width)
+{
+	int i = x->done;
+	for (; i < x->n; i++) {
+		bool anew = x->before[i].n == 0;
+		if (anew && width == 0)
+			break;
+		width -= anew;
+	}
+	return i - x->done;
+}
+
 /* A round has the more candidates the longer none of them was better. */
 static bool measure(const plan_request *how, plan_candidate *const *c, int n,
 		    const plan_candidates *all)
@@ -416,7 +430,7 @@ static bool measure(const plan_request *how, plan_candidate *const *c, int n,
 			.before = ARENA_ARRAY(tmp, plan_programs, n) };
 	bool ok = true;
 	for (int width = how->threads; x.done < n && ok;) {
-		int some = width < n - x.done ? width : n - x.done;
+		int some = round_of(&x, width);
 		int kept = some > 1 ? measure_some(&x, some) : 0;
 		width = kept == some ? 2 * width : how->threads;
 		if (kept == 0)
