@@ -40,6 +40,8 @@ struct instr_times {
 	const topology *machine;
 	double speed; /* of the devices, beside the machine's */
 	VEC(known_action) actions;
+	int next; /* in the order in which they were first met, the action
+		     after the one that was looked for last */
 	hash_table by_action;
 	VEC(known_class) known;
 };
@@ -90,18 +92,38 @@ static uint64_t hash_action(const action *k)
 	return hash_words(HASH_SEED, words, sizeof(words) / sizeof(*words));
 }
 
+/* The number of an action; -1: it was not met before. */
+static int find_action(const instr_times *x, const action *k)
+{
+	uint64_t hash = hash_action(k);
+	uint32_t at = 0;
+	for (int i; (i = hash_table_next(&x->by_action, hash, &at)) >= 0;)
+		if (!memcmp(&x->actions.at[i].key, k, sizeof(*k)))
+			return i;
+	return -1;
+}
+
+/* Programs are looked at from the beginning on, and much the same ones one
+ * after the other: mostly it is the action after the last. */
+static bool is_next(const instr_times *x, const action *k)
+{
+	return x->next < x->actions.n &&
+	       !memcmp(&x->actions.at[x->next].key, k, sizeof(*k));
+}
+
 static int class_of(instr_times *x, const plan *p, const plan_instr *in)
 {
 	const action k = action_of(p, in);
-	uint64_t hash = hash_action(&k);
-	uint32_t at = 0;
-	for (int i; (i = hash_table_next(&x->by_action, hash, &at)) >= 0;)
-		if (!memcmp(&x->actions.at[i].key, &k, sizeof(k)))
-			return x->actions.at[i].class;
-	const known_action new = { k, plan_instr_class(x->classes, p, in) };
-	hash_table_add(x->a, &x->by_action, hash, x->actions.n);
-	vec_push(x->a, &x->actions, new);
-	return new.class;
+	int i = is_next(x, &k) ? x->next : find_action(x, &k);
+	if (i < 0) {
+		const known_action new = {
+			k, plan_instr_class(x->classes, p, in) };
+		i = x->actions.n;
+		hash_table_add(x->a, &x->by_action, hash_action(&k), i);
+		vec_push(x->a, &x->actions, new);
+	}
+	x->next = i + 1;
+	return x->actions.at[i].class;
 }
 
 static known_class *known_of(instr_times *x, const plan *p,
