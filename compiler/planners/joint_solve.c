@@ -6,6 +6,7 @@
 
 #include "compiler/planners/joint_solve.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -61,12 +62,17 @@ static problem *renumbered(arena *a, const problem *p, const int *place)
 	return q;
 }
 
-/* The whole problem within the limits, with a cost to beat. */
+/* The whole problem within the limits, of whose time until `end' is left, with
+ * a cost to beat. */
 static solution solve_below(arena *a, problem *q, int64_t top,
-			    const solve_limits *limits)
+			    const solve_limits *limits, deadline end)
 {
+	const double least = 1e-6; /* 0 would be no limit */
+	solve_limits left = *limits;
+	if (left.seconds > 0)
+		left.seconds = fmax(end.at - clock_seconds(), least);
 	q->top = top;
-	return solve(a, q, limits);
+	return solve(a, q, &left);
 }
 
 /* Improves an assignment, by regions first: the cost to beat lets the solver
@@ -81,7 +87,8 @@ static solution improve(arena *a, problem *q, int *value, const solution *first,
 		bool same = i == 0 && first &&
 			    (s.cost == q->top || s.cost <= first->lower_bound);
 		solution found = same ? *first
-				      : solve_below(a, q, s.cost, limits);
+				      : solve_below(a, q, s.cost, limits,
+						    end);
 		if (found.lower_bound > s.lower_bound)
 			s.lower_bound = found.lower_bound;
 		if (found.cost >= s.cost)
@@ -97,8 +104,8 @@ static solution improve(arena *a, problem *q, int *value, const solution *first,
 	return s;
 }
 
-/* What became of an assignment in which variables that are alike have one
- * value. */
+/* The outcome of a search among the assignments in which variables that are
+ * alike have one value. */
 typedef struct alike {
 	int64_t cost; /* of the assignment */
 	bool many;    /* so many are alike that this was tried, */
@@ -108,7 +115,7 @@ typedef struct alike {
 /* Improves an assignment that costs top by one in which variables that are
  * alike have one value. */
 static alike improve_alike(const problem *q, int *value, int64_t top,
-			   const solve_limits *limits)
+			   const solve_limits *limits, deadline end)
 {
 	arena *tmp = arena_new();
 	int n = q->vars.n, *to = ARENA_ARRAY(tmp, int, n);
@@ -116,7 +123,8 @@ static alike improve_alike(const problem *q, int *value, int64_t top,
 	alike x = { .cost = top,
 		    .many = classes.p->vars.n <= n / MANY_ALIKE };
 	if (x.many) {
-		solution found = solve_below(tmp, classes.p, top, limits);
+		solution found =
+			solve_below(tmp, classes.p, top, limits, end);
 		quotient_lift(&classes, n, found.value, to);
 		x.cost = problem_cost(q, to);
 		x.none = found.lower_bound >= top;
@@ -139,12 +147,12 @@ static solution improve_quickly(arena *a, problem *q, int *value,
 				const solve_limits *limits, deadline end)
 {
 	int64_t top = problem_cost(q, value);
-	alike x = improve_alike(q, value, top, limits);
+	alike x = improve_alike(q, value, top, limits, end);
 	solve_limits some = *limits;
 	if (x.cost < top || x.none)
 		return (solution){ value, x.cost, q->constant };
 	some.hopeful = x.many;
-	solution first = solve_below(a, q, top, &some);
+	solution first = solve_below(a, q, top, &some, end);
 	if (first.lower_bound >= top)
 		return (solution){ value, top, top, .optimal = true };
 	if (x.many && first.cost >= top)
