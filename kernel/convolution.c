@@ -4,144 +4,8 @@
 
 #include <string.h>
 
+#include "kernel/conv_group.h"
 #include "kernel/index_interval.h"
-
-/* ---- reads ------------------------------------------------------------- */
-
-/* An index: floor((c + sum of coef[v] * variable v) / divisor). */
-typedef struct place {
-	int64_t c, coef[MAX_NVARS], divisor;
-	const kexpr *of; /* what is divided */
-	uint32_t vars;
-} place;
-
-/* One factor of the product: a read that is 0 outside of its input. */
-typedef struct reading {
-	const kexpr *read;
-	place at[MAX_NDIM];
-	int nwindows; /* dimensions whose index is no plain variable */
-} reading;
-
-static bool is_const(const kexpr *e, int64_t value)
-{
-	return (e->kind == KX_INT && e->i == value) ||
-	       (e->kind == KX_FLOAT && e->f == (double)value);
-}
-
-/* Adds `times` e to an affine sum; false where it is none. */
-static bool add_affine(const kexpr *e, int64_t times, place *to)
-{
-	if (times > INT32_MAX || times < -INT32_MAX)
-		return false;
-	if (e->kind == KX_INT) {
-		if (e->i > INT32_MAX || e->i < -INT32_MAX)
-			return false;
-		to->c += times * e->i;
-		return true;
-	}
-	if (e->kind == KX_VAR) {
-		to->coef[e->var] += times;
-		return true;
-	}
-	if (e->kind != KX_FN)
-		return false;
-	const kexpr *x = e->args[0], *y = e->nargs > 1 ? e->args[1] : NULL;
-	switch (e->fn) {
-	case FN_ADD:
-		return add_affine(x, times, to) && add_affine(y, times, to);
-	case FN_SUB:
-		return add_affine(x, times, to) && add_affine(y, -times, to);
-	case FN_NEG:
-		return add_affine(x, -times, to);
-	case FN_MUL:
-		if (x->kind == KX_INT && x->i <= INT32_MAX &&
-		    x->i >= -INT32_MAX)
-			return add_affine(y, times * x->i, to);
-		return y->kind == KX_INT && y->i <= INT32_MAX &&
-		       y->i >= -INT32_MAX && add_affine(x, times * y->i, to);
-	default:
-		return false;
-	}
-}
-
-static bool place_of(const kexpr *e, place *to)
-{
-	*to = (place){ .divisor = 1, .of = e };
-	if (e->kind == KX_FN && e->fn == FN_DIV &&
-	    e->args[1]->kind == KX_INT && e->args[1]->i > 1) {
-		to->divisor = e->args[1]->i;
-		to->of = e->args[0];
-	}
-	if (!add_affine(to->of, 1, to))
-		return false;
-	for (int v = 0; v < MAX_NVARS; v++)
-		to->vars |= (uint32_t)(to->coef[v] != 0) << v;
-	return true;
-}
-
-/* The variable that an index is; -1 for none. */
-static int plain_var(const place *p)
-{
-	int v = p->vars ? __builtin_ctz(p->vars) : 0;
-	bool plain = p->vars && !(p->vars & (p->vars - 1)) && p->c == 0 &&
-		     p->coef[v] == 1 && p->divisor == 1;
-	return plain ? v : -1;
-}
-
-/* Collects the divisions that a condition requires to be exact; false for any
- * other condition. */
-static bool take_condition(const kexpr *e, const reading *r, uint32_t *divided)
-{
-	if (e->kind == KX_FN && e->fn == FN_AND)
-		return take_condition(e->args[0], r, divided) &&
-		       take_condition(e->args[1], r, divided);
-	if (e->kind != KX_FN || e->fn != FN_EQ || !is_const(e->args[1], 0))
-		return false;
-	const kexpr *m = e->args[0];
-	if (m->kind != KX_FN || m->fn != FN_MOD)
-		return false;
-	for (int d = 0; d < kx_ndim(r->read); d++)
-		if (*divided >> d & 1 && is_const(m->args[1],
-						  r->at[d].divisor) &&
-		    kx_equal(m->args[0], r->at[d].of)) {
-			*divided &= ~(1u << d);
-			return true;
-		}
-	return false;
-}
-
-static bool is_widening(const kexpr *e)
-{
-	dtype from = e->kind == KX_CAST ? e->args[0]->type : e->type;
-	return e->kind == KX_CAST && dtype_is_float(from) &&
-	       dtype_size(e->type) > dtype_size(from) &&
-	       (e->type == DT_F64 || e->type == DT_F32);
-}
-
-static bool reading_of(const kexpr *e, reading *r)
-{
-	const kexpr *when = NULL;
-	uint32_t divided = 0;
-	while (is_widening(e))
-		e = e->args[0];
-	if (e->kind == KX_SELECT && is_const(e->args[2], 0)) {
-		when = e->args[0];
-		e = e->args[1];
-		while (is_widening(e))
-			e = e->args[0];
-	}
-	if (e->kind != KX_READ ||
-	    (e->guarded && !is_const(e->args[e->nargs - 1], 0)))
-		return false;
-	*r = (reading){ .read = e };
-	for (int d = 0; d < kx_ndim(e); d++) {
-		if (!place_of(e->args[d], &r->at[d]))
-			return false;
-		divided |= (uint32_t)(r->at[d].divisor > 1) << d;
-		r->nwindows += plain_var(&r->at[d]) < 0;
-	}
-	return (!when || take_condition(when, r, &divided)) && !divided;
-}
 
 /* ---- roles ------------------------------------------------------------- */
 
@@ -151,9 +15,12 @@ static bool is_output(const kernel *k, int v)
 }
 
 /* The two variables of a window, one of the result and one that is reduced. */
-static bool window_of(const kernel *k, const place *p, int *out, int *reduced)
+static bool window_of(const kernel *k, const conv_place *p, int *out,
+		      int *reduced)
 {
 	*out = *reduced = -1;
+	if (p->over_by || p->modulus)
+		return false;
 	for (int v = 0; v < k->nvars; v++)
 		if (p->vars >> v & 1) {
 			int *to = is_output(k, v) ? out : reduced;
@@ -168,21 +35,21 @@ static bool window_of(const kernel *k, const place *p, int *out, int *reduced)
  * its kind and the variables of one spatial axis follow. */
 typedef struct roles {
 	const kernel *k;
-	const reading *plain, *window;
+	const conv_reading *plain, *window;
 	int kept, summed; /* the window's plain variables: of the result, ..
 			     reduced */
 	int other;	  /* the result's variable that the window has not */
 	int naxes;
 	int out[CONV_MAX_SPATIAL], reduced[CONV_MAX_SPATIAL];
-	const place *place[CONV_MAX_SPATIAL];
+	const conv_place *place[CONV_MAX_SPATIAL];
 } roles;
 
 static bool read_window(roles *x)
 {
 	x->kept = x->summed = -1;
 	for (int d = 0; d < kx_ndim(x->window->read); d++) {
-		const place *p = &x->window->at[d];
-		int v = plain_var(p);
+		const conv_place *p = &x->window->at[d];
+		int v = conv_read_var(p);
 		int *to = v >= 0 && is_output(x->k, v) ? &x->kept : &x->summed;
 		if (v >= 0) {
 			if (*to >= 0)
@@ -208,7 +75,7 @@ static bool read_plain(roles *x)
 		want |= 1u << x->reduced[i];
 	x->other = -1;
 	for (int d = 0; d < ndim; d++) {
-		int v = plain_var(&x->plain->at[d]);
+		int v = conv_read_var(&x->plain->at[d]);
 		if (v < 0 || have >> v & 1)
 			return false;
 		have |= 1u << v;
@@ -249,7 +116,7 @@ static conv_kind kind_of(const roles *x)
 
 static bool axis_of(const roles *x, int i, conv_kind kind, conv_axis *to)
 {
-	const place *p = x->place[i];
+	const conv_place *p = x->place[i];
 	int64_t out = p->coef[x->out[i]], reduced = p->coef[x->reduced[i]];
 	switch (kind) {
 	case CONV_FORWARD:
@@ -268,10 +135,10 @@ static bool axis_of(const roles *x, int i, conv_kind kind, conv_axis *to)
 	return false;
 }
 
-static int dim_of(const reading *r, int var)
+static int dim_of(const conv_reading *r, int var)
 {
 	for (int d = 0; d < kx_ndim(r->read); d++)
-		if (plain_var(&r->at[d]) == var)
+		if (conv_read_var(&r->at[d]) == var)
 			return d;
 	return -1;
 }
@@ -308,15 +175,36 @@ static void find_dims(const roles *x, convolution *c)
 	}
 }
 
+/* Whether groups are of filters, each with the same number of channels. */
+static bool set_groups(const roles *x, const conv_grouping *g, convolution *c)
+{
+	c->groups = x->k->vars[g->var].extent / g->each;
+	c->each = g->each;
+	c->size = g->size;
+	if (c->kind == CONV_FORWARD && g->inside == x->kept)
+		c->kind = CONV_FILTER;
+	return g->var == x->other &&
+	       g->inside == (c->kind == CONV_FILTER ? x->kept : x->summed);
+}
+
 bool convolution_of(const kernel *k, convolution *c)
 {
+	return convolution_in_groups(k, c) && c->groups == 1;
+}
+
+bool convolution_in_groups(const kernel *k, convolution *c)
+{
 	const kexpr *e = k->body;
-	reading one, two;
-	*c = (convolution){ 0 };
+	conv_reading one, two;
+	conv_grouping g;
+	*c = (convolution){ .groups = 1 };
 	if (k->reducer != RED_SUM || k->nderived || !e || e->kind != KX_FN ||
 	    e->fn != FN_MUL || !dtype_is_float(k->type) ||
-	    !reading_of(e->args[0], &one) || !reading_of(e->args[1], &two) ||
-	    !one.nwindows == !two.nwindows)
+	    !conv_read_of(e->args[0], &one) || !conv_read_of(e->args[1], &two))
+		return false;
+	bool grouped = conv_group_join(k, &one, &two, &g) ||
+		       conv_group_join(k, &two, &one, &g);
+	if (!one.nwindows == !two.nwindows)
 		return false;
 	roles x = { .k = k, .window = one.nwindows ? &one : &two,
 		    .plain = one.nwindows ? &two : &one };
@@ -324,6 +212,8 @@ bool convolution_of(const kernel *k, convolution *c)
 		return false;
 	c->kind = kind_of(&x);
 	c->nspatial = x.naxes;
+	if (grouped && !set_groups(&x, &g, c))
+		return false;
 	for (int i = 0; i < x.naxes; i++)
 		if (!axis_of(&x, i, c->kind, &c->axes[i]))
 			return false;
@@ -360,6 +250,44 @@ static void take(const part *x, conv_side side, int i, int64_t lo, int64_t hi)
 static void take_var(const part *x, conv_side side, int i, int var)
 {
 	take(x, side, i, x->space->lo[var], x->space->hi[var]);
+}
+
+/* Takes the channels of x and y, those of the plain side by `var', which is in
+ * groups, or in one.  Several groups are taken whole. */
+static bool take_groups(const part *x, int var, int inside)
+{
+	const convolution *c = x->c;
+	int64_t lo = x->space->lo[var], hi = x->space->hi[var];
+	int64_t first = x->space->lo[inside], end = x->space->hi[inside];
+	int64_t group = lo / c->each, n = (hi - 1) / c->each - group + 1;
+	bool data = c->kind == CONV_DATA;
+	if (n > 1 && (lo % c->each || hi % c->each || first != 0 ||
+		      end != c->size))
+		return false;
+	x->to->groups = n;
+	first += group * c->size;
+	end += (group + n - 1) * c->size;
+	take(x, data ? CONV_Y : CONV_X, 1, first, end);
+	take_var(x, data ? CONV_X : CONV_Y, 1, var);
+	if (!data) {
+		take_var(x, CONV_W, 0, var);
+		take_var(x, CONV_W, 1, inside);
+		return true;
+	}
+	take(x, CONV_W, 0, first, end);
+	take(x, CONV_W, 1, lo - group * c->each,
+	     n > 1 ? c->each : hi - group * c->each);
+	return true;
+}
+
+/* The same without groups. */
+static void take_channels(const part *x)
+{
+	const convolution *c = x->c;
+	take_var(x, CONV_X, 1, c->c);
+	take_var(x, CONV_W, 0, c->k);
+	take_var(x, CONV_W, 1, c->c);
+	take_var(x, CONV_Y, 1, c->k);
 }
 
 /* The positions of an operand that may be read: in its input, and held. */
@@ -413,7 +341,8 @@ bool convolution_call(const kernel *k, const convolution *c, const box *space,
 		      const view *inputs, const view *out, conv_call *to)
 {
 	part x = { .k = k, .c = c, .space = space, .to = to };
-	*to = (conv_call){ .kind = c->kind, .nspatial = c->nspatial };
+	*to = (conv_call){ .kind = c->kind, .nspatial = c->nspatial,
+			   .groups = 1 };
 	for (int v = 0; v < k->nvars; v++)
 		if (space->lo[v] >= space->hi[v])
 			return false;
@@ -421,11 +350,12 @@ bool convolution_call(const kernel *k, const convolution *c, const box *space,
 		x.views[s] = c->operand[s] < k->ninputs ?
 				     &inputs[c->operand[s]] : out;
 	take_var(&x, CONV_X, 0, c->n);
-	take_var(&x, CONV_X, 1, c->c);
-	take_var(&x, CONV_W, 0, c->k);
-	take_var(&x, CONV_W, 1, c->c);
 	take_var(&x, CONV_Y, 0, c->n);
-	take_var(&x, CONV_Y, 1, c->k);
+	if (c->groups == 1)
+		take_channels(&x);
+	else if (!take_groups(&x, c->kind == CONV_DATA ? c->c : c->k,
+			      c->kind == CONV_DATA ? c->k : c->c))
+		return false;
 	for (int i = 0; i < c->nspatial; i++) {
 		to->stride[i] = c->axes[i].stride;
 		to->dilation[i] = c->axes[i].dilation;

@@ -28,6 +28,10 @@ typedef struct conv_axis {
 typedef struct convolution {
 	conv_kind kind;
 	int n, k, c; /* variables */
+	/* Where there are several groups, `each' of the result's channels (of
+	 * a gradient by x: those of x) are one, which reads `size' of the
+	 * others. */
+	int64_t groups, each, size;
 	int nspatial;
 	conv_axis axes[CONV_MAX_SPATIAL];
 	int operand[CONV_SIDES]; /* input of the kernel; the number of inputs
@@ -41,6 +45,9 @@ typedef struct convolution {
  * Casts to a wider float around a read are looked through. */
 bool convolution_of(const kernel *k, convolution *c);
 
+/* The same, with or without groups of channels. */
+bool convolution_in_groups(const kernel *k, convolution *c);
+
 /* An operand of a call: dims[] and strides[] in the order of
  * convolution.dim[]. */
 typedef struct conv_operand {
@@ -52,6 +59,7 @@ typedef struct conv_operand {
  * with zeros after its last one as far as y needs. */
 typedef struct conv_call {
 	conv_kind kind;
+	int64_t groups; /* of which w has the channels of one */
 	int nspatial;
 	conv_operand on[CONV_SIDES];
 	int64_t stride[CONV_MAX_SPATIAL], dilation[CONV_MAX_SPATIAL];

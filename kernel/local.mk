@@ -4,6 +4,8 @@ noinst_LIBRARIES += %D%/libkernel.a
 	%D%/abstract_kernel.c \
 	%D%/access.c \
 	%D%/contraction.c %D%/contraction.h \
+	%D%/conv_group.c %D%/conv_group.h \
+	%D%/conv_read.c %D%/conv_read.h \
 	%D%/convolution.c %D%/convolution.h \
 	%D%/copies.c \
 	%D%/elem.c %D%/elem.h \
