@@ -1,14 +1,16 @@
-"""Networks on the processor: generated kernels beside PyTorch and ONNX Runtime.
+"""Networks on the processor: generated kernels, and with --library those of oneDNN
+where they fit, beside PyTorch and ONNX Runtime.
 
 Each network is exported by PyTorch, planned for one device and run in this
 process, in turns with PyTorch and, where nothing is trained, with ONNX Runtime:
 a step of each, R times.  A row has the median of a step's time on the clock, and
 of PyTorch's and ONNX Runtime's by ours, more than 1 where ours is faster; then
 the same of processor time, of all threads, which says the same on a machine that
-others use, too.
+others use, too.  With --library a network has a row of each kind of ours, and one
+of the faster of the two.
 
 	cpu.py [--batch 1,8] [--train] [--threads 2] [--repeat R] [--keep FOLDER]
-	       [--profile] [--json] [NAME...]
+	       [--library] [--profile] [--json] [NAME...]
 
 --train has a step of gradient descent in place of a run.  A FOLDER keeps what is
 exported, for the next time.  --profile runs ours alone, R times, for perf.
@@ -167,9 +169,9 @@ def planned(net, inputs, folder, args):
     return model, plan
 
 
-def ours(plan, inputs):
+def ours(plan, inputs, kernels="generated"):
     import tdl
-    run = tdl.Plan.load(plan).run()
+    run = tdl.Plan.load(plan).run(kernels=kernels)
     feed = {n: v.numpy() for n, v in inputs.items()}
     taken = [t["name"] for t in tdl.Plan.load(plan).tables()["tensors"]
              if t["role"] == "input"]
@@ -216,13 +218,15 @@ def programs(name, batch, folder, args):
         with torch.no_grad():
             y = net.module(*inputs.values())
         inputs["label"] = torch.randn(y.shape)
+    steps = {"ours": ours(plan, inputs)}
+    if args.library:
+        steps["library"] = ours(plan, inputs, "library")
     if args.profile:
-        return {"ours": ours(plan, inputs)}
+        return {"ours": steps.popitem()[1]}
     if args.train:
-        return {"ours": ours(plan, inputs),
-                "pytorch": pytorch_training(net, inputs)}
-    return {"ours": ours(plan, inputs), "pytorch": pytorch(net, inputs),
-            "onnxruntime": onnx_runtime(model, inputs, args)}
+        return steps | {"pytorch": pytorch_training(net, inputs)}
+    return steps | {"pytorch": pytorch(net, inputs),
+                    "onnxruntime": onnx_runtime(model, inputs, args)}
 
 
 def seconds(step):
@@ -262,13 +266,23 @@ def bench(name, batch, args):
         return measured(programs(name, batch, folder, args), args.repeat)
 
 
-def row(name, batch, times):
+def row(name, batch, times, mine):
     cells = [f"{name:12}{batch:6}"]
     for i in range(2):
-        cells.append(f"{times['ours'][i] * 1e3:9.1f} ms")
-        cells += [f"{times[n][i] / times['ours'][i]:9.2f}" if n in times
+        cells.append(f"{mine[i] * 1e3:9.1f} ms")
+        cells += [f"{times[n][i] / mine[i]:9.2f}" if n in times
                   else f"{'':9}" for n in ("pytorch", "onnxruntime")]
     return "".join(cells)
+
+
+def rows(name, batch, times):
+    """One of generated kernels; of the library's, too, and of the faster."""
+    lines = [row(name, batch, times, times["ours"])]
+    if "library" in times:
+        best = [min(x) for x in zip(times["ours"], times["library"])]
+        lines += [row("  oneDNN", batch, times, times["library"]),
+                  row("  faster", batch, times, best)]
+    return "\n".join(lines)
 
 
 def parse_arguments():
@@ -280,6 +294,7 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=7, metavar="R")
     parser.add_argument("--keep", metavar="FOLDER")
+    parser.add_argument("--library", action="store_true")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -307,7 +322,7 @@ def main():
                 n: {"clock": t[0], "processor": t[1]}
                 for n, t in times.items()}})
             if not args.json:
-                print(row(name, batch, times), flush=True)
+                print(rows(name, batch, times), flush=True)
     if args.json:
         print(json.dumps({"threads": args.threads, "train": args.train,
                           "networks": results}, indent=2))

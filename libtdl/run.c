@@ -63,7 +63,11 @@ static void fail(api_call *c, const failure *f)
 
 static void open_run(api_call *c, void *arg)
 {
-	static const char *const kinds[] = { "generated", "interpreter", NULL };
+	static const char *const kinds[] = { "generated", "interpreter",
+					     "library", NULL };
+	static const kernels_from from[] = { KERNELS_GENERATED,
+					     KERNELS_INTERPRETER,
+					     KERNELS_LIBRARY };
 	opening *o = arg;
 	arena *a = c->job.arena;
 	backend_options how = { .kernels = KERNELS_GENERATED };
@@ -77,8 +81,7 @@ static void open_run(api_call *c, void *arg)
 	};
 	if (!api_options(c, table, o->options))
 		return;
-	if (kernels == 1)
-		how.kernels = KERNELS_INTERPRETER;
+	how.kernels = from[kernels];
 	tdl_run *r = ARENA_NEW(a, tdl_run);
 	r->context = c->context;
 	r->arena = a;

@@ -1,5 +1,5 @@
-# What tdlrun takes from CUDA, NCCL and cuDNN: headers when it is built; the
-# libraries are loaded when it runs, and found there beside the headers too.
+# What tdlrun takes from oneDNN, CUDA, NCCL and cuDNN: headers when it is built;
+# the libraries are loaded when it runs, and found there beside the headers too.
 
 # TDL_WITH_LOADED(NAME, INCLUDES, WHAT-FOR, MORE-FLAGS, PLACES):
 # --with-NAME[=DIR], DIR/include having the headers.  Sets $have_NAME,
@@ -44,6 +44,18 @@ AC_SUBST(NAME[_CPPFLAGS])
 AC_SUBST(NAME[_LIBS])
 m4_popdef([NAME])
 m4_popdef([have])])
+
+# TDL_WITH_ONEDNN: of version 2, whose threads are OpenMP's or none.
+AC_DEFUN([TDL_WITH_ONEDNN], [
+TDL_WITH_LOADED([onednn], [#include <dnnl.h>
+#if DNNL_VERSION_MAJOR != 2
+#error oneDNN 2
+#endif
+#if DNNL_CPU_THREADING_RUNTIME != DNNL_RUNTIME_OMP
+#if DNNL_CPU_THREADING_RUNTIME != DNNL_RUNTIME_SEQ
+#error OpenMP, or no threads
+#endif
+#endif], [compute kernels on the processor by oneDNN], [], [])])
 
 # TDL_WITH_CUDA, TDL_WITH_NCCL, TDL_WITH_CUDNN: in this order; the latter two
 # go with CUDA alone.  Which headers the toolkit's libraries have is found out

@@ -19,7 +19,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/cpu/build.c %D%/cpu/build.h \
 	%D%/cpu/chunks.c %D%/cpu/chunks.h \
 	%D%/exec/build_cache.c %D%/exec/build_cache.h \
-	%D%/cpu/cpu.c \
+	%D%/cpu/cpu.c %D%/cpu/onednn.h \
 	%D%/cpu/kernels/cholesky.c \
 	%D%/cpu/kernels/builtin.c %D%/exec/builtin.h \
 	%D%/cpu/kernels/matrix.c \
@@ -57,6 +57,12 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/run/training.h \
 	%D%/exec/verify.c %D%/exec/verify.h
 nodist_%C%_libruntime_a_SOURCES = %D%/cpu/headers.h
+if ONEDNN
+%C%_libruntime_a_SOURCES += %D%/cpu/onednn.c %D%/cpu/onednn.def \
+	%D%/cpu/onednn_call.c %D%/cpu/onednn_parts.h
+else
+%C%_libruntime_a_SOURCES += %D%/cpu/onednn_none.c
+endif
 if CUDA
 %C%_libruntime_a_SOURCES += \
 	%D%/cuda/api.c %D%/cuda/api.def %D%/cuda/api.h \
@@ -126,7 +132,7 @@ bin_PROGRAMS += tdlrun
 tdlrun_SOURCES = %D%/run/main.c
 tdlrun_LDADD = %D%/libruntime.a $(plan_libs) base/libbase.a \
 	$(LIBZIP_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(MPI_LIBS) \
-	$(CUDA_LIBS) $(NCCL_LIBS) $(CUDNN_LIBS)
+	$(ONEDNN_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(CUDNN_LIBS)
 
 # The headers of generated kernels: installed, and as text in tdlrun, which
 # hands them to the compiler whether they are installed or not.

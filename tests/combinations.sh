@@ -66,13 +66,14 @@ grep -E '(^|[;&|] *|")\./tdl(c|run)' "$tmp/out" &&
 	fail 'a program for another machine would be run'
 cd "$OLDPWD" || exit 1
 
-if builds none --without-mpi --without-cuda; then
+if builds none --without-mpi --without-cuda --without-onednn; then
 	runs none 0 'verified' --verify
+	runs none 4 'oneDNN.* is not built in' --kernels library
 	runs none 4 "'cuda' is not built in; use --backend cpu" --backend cuda
 	runs none 4 "'mpi' is not built in" --comm mpi
 fi
-if builds cuda --without-mpi --with-cuda="$stubs" --without-nccl \
-	--without-cudnn
+if builds cuda --without-mpi --without-onednn --with-cuda="$stubs" \
+	--without-nccl --without-cudnn
 then
 	runs cuda 0 'verified' --verify
 	runs cuda 4 "'nccl' is not built in" --backend cuda --comm nccl

@@ -71,6 +71,7 @@ zip.h		runtime/* tests/*
 zlib.h		plan/* runtime/* tests/*
 dlfcn.h		runtime/* libtdl/* tests/*
 mpi.h		runtime/comm/mpi*
+dnnl.h		runtime/cpu/onednn* tests/*
 cuda.h		runtime/cuda/api.h tests/cuda/*
 nvrtc.h		runtime/cuda/api.h tests/cuda/*
 cublasLt.h	runtime/cuda/cublaslt.c tests/cuda/*

@@ -172,7 +172,7 @@ class Plan:
 
     def run(self, **options):
         """A Run on threads of this process; kernels="interpreter" needs no C
-        compiler."""
+        compiler, kernels="library" calls oneDNN where it fits."""
         return Run(self, **options)
 
 

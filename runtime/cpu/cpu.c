@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "include/tdl/generated.h"
 #include "runtime/cpu/build.h"
+#include "runtime/cpu/onednn.h"
 #include "runtime/exec/backend.h"
 #include "runtime/exec/thread_pool.h"
 
@@ -25,6 +26,7 @@ typedef struct bench {
 	double busy;   /* seconds of the last part, where they are asked for */
 	eval_status status;
 	eval_fault fault;
+	bool failed; /* in oneDNN */
 } bench;
 
 typedef struct cpu {
@@ -36,6 +38,8 @@ typedef struct cpu {
 	tdl_keeps *keeps;	/* [kernel * KEPT_SIDES + side] */
 	opaque_fn *opaque;
 	void *built, *library; /* handles of dlopen() */
+	onednn *onednn;	       /* NULL unless it is asked for */
+	box *parts;	       /* as benches: of the run at hand */
 	thread_pool **teams;   /* by worker */
 	bench *benches;	       /* [worker * thread_pool_size + thread] */
 } cpu;
@@ -87,6 +91,7 @@ static void open_teams(cpu *c)
 	int n = c->nworkers * c->thread_pool_size;
 	c->teams = ARENA_ARRAY(c->a, thread_pool *, c->nworkers);
 	c->benches = ARENA_ARRAY(c->a, bench, n);
+	c->parts = ARENA_ARRAY(c->a, box, n);
 	for (int w = 0; w < c->nworkers; w++)
 		c->teams[w] = thread_pool_open(c->thread_pool_size);
 	for (int i = 0; i < n; i++)
@@ -113,6 +118,7 @@ static void close_cpu(void *state)
 	     i++)
 		free(c->benches[i].scratch);
 	cpu_close(c->built);
+	onednn_close(c->onednn);
 	if (c->library)
 		dlclose(c->library);
 	arena_free(c->a);
@@ -144,9 +150,9 @@ static void *open_cpu(const plan_pipeline *all, const backend_options *o,
 	memory_guard g;
 	memory_guard_on(&g, close_cpu, c);
 	c->generated = ARENA_ARRAY(a, cpu_kernel *, p->nkernels);
-	bool good = o->kernels != KERNELS_LIBRARY ||
-		    fail_with(f, CLI_MACHINE, "kernels of a vendor's library "
-			      "are not built in; use --kernels generated");
+	if (o->kernels == KERNELS_LIBRARY)
+		c->onednn = onednn_open(c->nworkers, c->thread_pool_size, f);
+	bool good = c->onednn || o->kernels != KERNELS_LIBRARY;
 	if (good)
 		c->opaque = backend_opaque(a, p, o->library, &c->library, f);
 	good = good && c->opaque && find_kernels(c, o->progress, f);
@@ -198,6 +204,8 @@ typedef struct job {
 	int var, nparts; /* the variable that is divided among the pool, .. */
 	int64_t unit;	 /* .. by so many values */
 	bool fills;	 /* packs factors that are kept */
+	onednn_job calls; /* the same for oneDNN, .. */
+	onednn_run *called; /* .. which computes it; NULL */
 } job;
 
 static box part_of(const job *j, int i)
@@ -307,21 +315,29 @@ static int parts_along(const job *j, int v, int n, int64_t *unit)
 	return all < n ? (int)all : n;
 }
 
-/* Divides the kernel's work: along the first variable of the result that has
- * enough elements for all, or the one that has most.  Small kernels are not
- * divided. */
-static void divide(job *j, int nthreads)
+/* Kernels of fewer points, or of opaque functions, are not divided. */
+enum { LEAST_POINTS = 1 << 14 };
+
+/* The points of a run's loops, of which those above LEAST_POINTS do not
+ * count. */
+static int64_t points_of(const job *j)
 {
-	enum { LEAST_POINTS = 1 << 14 };
 	int64_t points = 1;
-	j->nparts = 1;
-	if (nthreads < 2 || j->k->opaque)
-		return;
 	for (int v = 0; v < j->k->nvars; v++)
 		if (j->k->vars[v].kind != KVAR_DERIVED &&
 		    points < LEAST_POINTS)
 			points *= j->r->space->hi[v] - j->r->space->lo[v];
-	for (int v = 0; v < j->k->nout && points >= LEAST_POINTS; v++) {
+	return points;
+}
+
+/* Divides the kernel's work: along the first variable of the result that has
+ * enough elements for all, or the one that has most. */
+static void divide(job *j, int64_t points, int nthreads)
+{
+	j->nparts = 1;
+	if (nthreads < 2 || j->k->opaque || points < LEAST_POINTS)
+		return;
+	for (int v = 0; v < j->k->nout; v++) {
 		int64_t unit;
 		int n = parts_along(j, v, nthreads, &unit);
 		if (n > j->nparts) {
@@ -341,15 +357,92 @@ static void fill(const job *of, thread_pool *team)
 	thread_pool_run(team, j.nparts, run_part, &j);
 }
 
+/* A factor that oneDNN has packed is no generated kernel's. */
+static unsigned fill_of(const kernel_run *r)
+{
+	unsigned fill = r->fill;
+	for (int i = 0; i < KEPT_SIDES; i++) {
+		if (!r->kept[i] || !*r->kept_as[i])
+			continue;
+		fill |= 1u << i;
+		*r->kept_as[i] = NULL;
+	}
+	return fill;
+}
+
+static void run_generated_parts(job *j, thread_pool *team)
+{
+	kernel_run own = *j->r;
+	own.fill = fill_of(j->r);
+	j->r = &own;
+	if (own.fill)
+		fill(j, team);
+	thread_pool_run(team, j->nparts, run_part, j);
+}
+
+/* ---- oneDNN ------------------------------------------------------------ */
+
+static void pack_called(void *arg, int i)
+{
+	const job *j = arg;
+	j->benches[i].failed = !onednn_pack(j->called, &j->calls, i);
+}
+
+static void run_called(void *arg, int i)
+{
+	const job *j = arg;
+	bench *at = &j->benches[i];
+	double start = j->r->busy ? clock_thread_seconds() : 0;
+	at->status = EVAL_OK;
+	at->failed = !onednn_compute(j->called, &j->calls, i);
+	if (j->r->busy)
+		at->busy = clock_thread_seconds() - start;
+}
+
+/* Finds the calls for a run; smaller ones cost as much as they save. */
+static void find_calls(job *j, int number, int64_t points)
+{
+	cpu *c = j->c;
+	box *parts = c->parts + number * c->thread_pool_size;
+	if (!c->onednn || j->k->opaque || points < LEAST_POINTS)
+		return;
+	for (int i = 0; i < j->nparts; i++)
+		parts[i] = part_of(j, i);
+	j->calls = (onednn_job){ j->k, j->r,
+				 &c->keeps[j->r->kernel * KEPT_SIDES],
+				 j->nparts, parts };
+	j->called = onednn_find(c->onednn, number, &j->calls);
+}
+
+static bool run_called_parts(job *j, thread_pool *team, failure *f)
+{
+	bool good = true;
+	if (onednn_fills(j->called, &j->calls)) {
+		thread_pool_run(team, j->nparts, pack_called, j);
+		for (int i = 0; i < j->nparts; i++)
+			good = good && !j->benches[i].failed;
+	}
+	if (good)
+		thread_pool_run(team, j->nparts, run_called, j);
+	for (int i = 0; i < j->nparts; i++)
+		good = good && !j->benches[i].failed;
+	return good || fail_with(f, CLI_MACHINE, "oneDNN has failed to compute "
+				 "it; use --kernels generated");
+}
+
 static bool run_cpu(void *state, int number, const kernel_run *r, failure *f)
 {
 	cpu *c = state;
+	thread_pool *team = c->teams[number];
 	job j = { .c = c, .k = c->p->kernels[r->kernel].kernel, .r = r,
 		  .benches = c->benches + number * c->thread_pool_size };
-	divide(&j, thread_pool_size(c->teams[number]));
-	if (r->fill)
-		fill(&j, c->teams[number]);
-	thread_pool_run(c->teams[number], j.nparts, run_part, &j);
+	int64_t points = points_of(&j);
+	divide(&j, points, thread_pool_size(team));
+	find_calls(&j, number, points);
+	if (!j.called)
+		run_generated_parts(&j, team);
+	else if (!run_called_parts(&j, team, f))
+		return false;
 	for (int i = 0; r->busy && i < j.nparts; i++)
 		*r->busy = fmax(*r->busy, j.benches[i].busy);
 	for (int i = 0; i < j.nparts; i++)

@@ -48,6 +48,10 @@ typedef struct kernel_run {
 	 * first. */
 	void *kept[KEPT_SIDES];
 	unsigned fill;
+	/* Of those that are kept: the bytes of room; and what they were packed
+	 * for, which the backend writes there and asks for: NULL at first. */
+	int64_t kept_bytes[KEPT_SIDES];
+	const void **kept_as[KEPT_SIDES];
 } kernel_run;
 
 /* There are two kinds.  One whose memory is the host's computes kernels, and

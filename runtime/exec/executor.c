@@ -309,7 +309,8 @@ static bool run_kernel(executor *m, int worker, int instr, double *busy,
 	const kernel *k = p->kernels[n->kernel].kernel;
 	view inputs[MAX_NINPUTS], out = view_of(m, worker, in->to);
 	box space = plan_space(p, in, m->number[worker]);
-	kernel_run r = { n->kernel, &space, inputs, &out, busy, { 0 }, 0 };
+	kernel_run r = { .kernel = n->kernel, .space = &space,
+			 .inputs = inputs, .out = &out, .busy = busy };
 	for (int i = 0; i < k->ninputs; i++)
 		inputs[i] = view_of(m, worker, in->inputs[i]);
 	if (!plan_is_idle(p, in)) {

@@ -10,6 +10,7 @@ typedef struct kept_here {
 	const kept_plan *plan;
 	unsigned char *memory;
 	bool *packed; /* by slot: and as its tensors are now */
+	const void **packed_for; /* the backend's */
 	int64_t used; /* bytes of slots that have been packed */
 	bool *touched;
 } kept_here;
@@ -33,6 +34,7 @@ static bool keep_worker(executor *m, int worker, const kept_factor *factors,
 	if (k->plan->nslots == 0)
 		return true;
 	k->packed = ARENA_ARRAY(m->a, bool, k->plan->nslots);
+	k->packed_for = ARENA_ARRAY(m->a, const void *, k->plan->nslots);
 	k->touched = ARENA_ARRAY(m->a, bool, k->plan->nslots);
 	k->memory = m->backend->alloc(m->device, worker - m->first,
 				      k->plan->nbytes);
@@ -76,6 +78,8 @@ void kept_find(const executor *m, int worker, int instr, kernel_run *r)
 		if (slot < 0)
 			continue;
 		r->kept[i] = k->memory + k->plan->slots[slot].offset;
+		r->kept_bytes[i] = k->plan->slots[slot].nbytes;
+		r->kept_as[i] = &k->packed_for[slot];
 		r->fill |= k->packed[slot] ? 0 : 1u << i;
 	}
 }

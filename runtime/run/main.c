@@ -253,7 +253,8 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  "--data all steps of the epochs", &o->steps, 1, 1e9 },
 		{ CLI_CHOICE, 0, "kernels", "NAME",
 		  "generated (the default on cpu), the interpreter, or a "
-		  "vendor's library (where it is there, on cuda)",
+		  "library where it fits: oneDNN on cpu, cuBLASLt and cuDNN "
+		  "on cuda (the default there)",
 		  &o->kernels, 0, 0, kernels },
 		{ CLI_TEXT, 0, "kernels-from", "LIB",
 		  "a shared library with the kernels of opaque functions",

@@ -256,11 +256,6 @@ static bool run_one(run *r, const witness *w, const results *to, const noise *x)
 	return good;
 }
 
-static bool uses_library(const run *r)
-{
-	return is_device(r) && r->s->o->kernels != KERNELS_GENERATED;
-}
-
 static void compare_results(run *r, witness *w, const results *want)
 {
 	const results *got = &r->got;
@@ -323,7 +318,7 @@ static void find_witnesses(run *r)
 {
 	const session *s = r->s;
 	const plan_loop *o = &r->p->loop;
-	bool library = uses_library(r);
+	bool library = session_uses_library(s);
 	r->witnesses[r->nwitnesses++] = (witness){
 		.one = plan_one_device(s->a, r->p),
 		.divided = verify_divided_in_stages(s->a, s->pipeline, s->whole,

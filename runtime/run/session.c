@@ -50,6 +50,13 @@ executor *session_alone(session *s, const plan *p, const char *path)
 			    comm_row(0, !of->put), NULL, true);
 }
 
+bool session_uses_library(const session *s)
+{
+	int from = s->o->kernels;
+	bool device = backend_row(s->o->backend)->put != NULL;
+	return from == KERNELS_LIBRARY || (device && from == KERNELS_ANY);
+}
+
 void session_take(session *s, const plan_pipeline *p)
 {
 	s->pipeline = p;

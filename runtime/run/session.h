@@ -41,6 +41,9 @@ executor *session_machine(session *s, const plan_pipeline *p,
  * communicator. */
 executor *session_alone(session *s, const plan *p, const char *path);
 
+/* Whether a library may compute kernels. */
+bool session_uses_library(const session *s);
+
 /* Takes a plan to run. */
 void session_take(session *s, const plan_pipeline *p);
 
