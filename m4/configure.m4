@@ -68,6 +68,31 @@ AS_IF([test $have_mpi = yes],
 (Debian: libopenmpi-dev)])])])
 AM_CONDITIONAL([MPI], [test $have_mpi = yes])])
 
+# TDL_WITH_HWLOC: --with-hwloc, for the levels of a machine that is measured.
+# $have_hwloc and HAVE_HWLOC; an error only where it is asked for and missing.
+AC_DEFUN([TDL_WITH_HWLOC],
+[AC_ARG_WITH([hwloc],
+	[AS_HELP_STRING([--with-hwloc],
+		[find the levels of the machine for tdlrun --calibrate; auto])],
+	[], [with_hwloc=auto])
+have_hwloc=no
+AS_IF([test "$with_hwloc" != no],
+	[PKG_CHECK_MODULES([HWLOC], [hwloc >= 2.5], [have_hwloc=yes], [:])])
+AS_IF([test $have_hwloc = yes], [
+	tdl_save_LIBS=$LIBS tdl_save_CPPFLAGS=$CPPFLAGS
+	LIBS="$HWLOC_LIBS $LIBS" CPPFLAGS="$CPPFLAGS $HWLOC_CFLAGS"
+	AC_LINK_IFELSE([AC_LANG_PROGRAM([#include <hwloc.h>],
+		[hwloc_topology_t t; return hwloc_topology_init(&t);])], [],
+		[have_hwloc=no])
+	LIBS=$tdl_save_LIBS CPPFLAGS=$tdl_save_CPPFLAGS
+])
+AS_IF([test $have_hwloc = yes],
+	[AC_DEFINE([HAVE_HWLOC], [1], [whether hwloc finds levels])],
+	[HWLOC_CFLAGS= HWLOC_LIBS=
+	AS_CASE([$with_hwloc], [no|auto], [],
+		[AC_MSG_ERROR([no hwloc for --with-hwloc dnl
+(Debian: libhwloc-dev)])])])])
+
 # TDL_CHECK_FLAGS(FLAGS): stops where a program does not link with them.
 AC_DEFUN([TDL_CHECK_FLAGS],
 [AS_IF([test -n "$1"], [

@@ -34,6 +34,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/exec/invent.c %D%/exec/invent.h \
 	%D%/run/inputs.c %D%/run/inputs.h \
 	%D%/run/log.c %D%/run/log.h \
+	%D%/run/machine_levels.c %D%/run/machine_levels.h \
 	%D%/exec/executor.c %D%/exec/executor.h \
 	%D%/exec/executor_constants.c \
 	%D%/exec/executor_folds.c \
@@ -132,7 +133,8 @@ bin_PROGRAMS += tdlrun
 tdlrun_SOURCES = %D%/run/main.c
 tdlrun_LDADD = %D%/libruntime.a $(plan_libs) base/libbase.a \
 	$(LIBZIP_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(MPI_LIBS) \
-	$(ONEDNN_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) $(CUDNN_LIBS)
+	$(HWLOC_LIBS) $(ONEDNN_LIBS) $(CUDA_LIBS) $(NCCL_LIBS) \
+	$(CUDNN_LIBS)
 
 # The headers of generated kernels: installed, and as text in tdlrun, which
 # hands them to the compiler whether they are installed or not.

@@ -580,10 +580,27 @@ def check_damage(r, folder):
 
 # ---- this machine ------------------------------------------------------------
 
+def check_levels(m, path):
+    """What hwloc was told: two packages of two cores; without hwloc, threads."""
+    levels = m["levels"]
+    if [x["name"] for x in levels] == ["threads"]:
+        expect("processors", m["processors"] == os.cpu_count())
+        return
+    expect(f"{levels}", [(x["name"], x.get("size"), "shared" in x)
+                         for x in levels] ==
+           [("Machine", None, True), ("Package", 2, False)])
+    expect("devices", all(t["devices"] == 2 for x in levels
+                          for t in x["transfers"]))
+    plan = programs.call(TDLC, "plan", *MLP, "-k", "4", "--topology", path)
+    expect(f"{plan['mesh']}", plan["mesh"] == [2, 2])
+
+
 def check_this(folder):
     path = os.path.join(folder, "machine.json")
     done = subprocess.run([TDLRUN, "--calibrate", "--quick", "-o", path],
-                          capture_output=True, text=True)
+                          capture_output=True, text=True,
+                          env={**os.environ, "HWLOC_SYNTHETIC":
+                               "package:2 core:2 pu:1"})
     expect(f"calibrate: {done.stderr}", done.returncode == 0)
     with open(path, encoding="utf-8") as f:
         m = json.load(f)
@@ -595,6 +612,7 @@ def check_this(folder):
                {("product", "f64"), ("product", "bf16")} <= found)
         expect("sides", {k["side"] for k in s["kernels"] if "side" in k} ==
                {"rows", "columns", "depth"})
+    check_levels(m, path)
     if len(shares) > 1:
         kinds = {t["collective"] for t in m["levels"][0]["transfers"]}
         expect(f"{kinds}", kinds >= {"all-gather", "all-to-all",

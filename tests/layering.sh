@@ -67,6 +67,7 @@ check.h		tests/*
 protobuf-c/*	compiler/onnx/* tests/fuzz/*
 *.pb-c.h	compiler/onnx/* tests/fuzz/*
 isl/*		tests/*
+hwloc.h		runtime/run/machine_levels.c
 zip.h		runtime/* tests/*
 zlib.h		plan/* runtime/* tests/*
 dlfcn.h		runtime/* libtdl/* tests/*

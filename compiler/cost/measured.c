@@ -76,8 +76,8 @@ static double fastest(const curve *c)
 	return last->size / last->seconds;
 }
 
-/* By one of two curves.  What is smaller than all that were measured with such a
- * side takes less, as far as products without a short side do. */
+/* By one of two curves.  A product that is smaller than all that were measured
+ * with such a side takes less, as far as products without a short side do. */
 static double one_seconds(const curve *c, const curve *square, double work)
 {
 	double s = curve_seconds(c, work), part = work / c->at[0].size;

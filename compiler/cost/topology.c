@@ -329,7 +329,7 @@ double topology_form_seconds(const topology *t, const kernel *k,
 			  : times > 0 ? TIME_INTERPOLATED
 				     : TIME_MODELLED;
 	if (exact > 0)
-		return exact;
+		return slowed(t, exact);
 	double s = topology_load_seconds(t, k->type, f, &l, &own);
 	return times > 0 ? times * s : s;
 }

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/jobs.h"
 #include "base/units.h"
+#include "runtime/run/machine_levels.h"
 
 /* Steps of each plan: until so many seconds are over, but so many at least and
  * at most; the first of them are not counted. */
@@ -74,12 +75,14 @@ static const plan *read_plan(session *s, const char *name, const char **path)
 }
 
 /* The plan on n workers in place of one, each of which does all of it; or in
- * place of two, between which its transfers then go in the same way. */
-static plan *on_workers(arena *a, const plan *p, int n)
+ * place of two, between which its transfers then go in the same way: and so in
+ * each of several groups of n, the i-th workers of which follow each other. */
+static plan *on_groups(arena *a, const plan *p, int n, int groups)
 {
 	plan *own = ARENA_COPY(a, p, 1);
-	own->mesh.naxes = n > 1;
+	own->mesh.naxes = (n > 1) + (groups > 1);
 	own->mesh.size[0] = n;
+	own->mesh.size[1] = groups;
 	return own;
 }
 
@@ -196,7 +199,9 @@ typedef struct calibrator {
 	int nworkers; /* processes, or processors */
 	int ndevices;
 	fitted_device devices[2];
-	fitted_links between;
+	machine_levels machine; /* none: one level, of all workers */
+	fitted_level levels[MACHINE_LEVELS];
+	int nlevels;
 	int nmeasured;
 	double spread; /* the median of all */
 } calibrator;
@@ -228,7 +233,7 @@ static bool measure_device(calibrator *c, int n, bool alone)
 	session *s = c->s;
 	const char *what = arena_printf(s->a, "kernels on %d worker%s", n,
 					n == 1 ? "" : "s");
-	const plan *p = on_workers(s->a, c->kernels, n);
+	const plan *p = on_groups(s->a, c->kernels, n, 1);
 	if (!measure(s, p, c->kernels_path, alone, what, &all))
 		return false;
 	c->devices[c->ndevices++] = fit_device(s->a, &all, n);
@@ -236,17 +241,68 @@ static bool measure_device(calibrator *c, int n, bool alone)
 	return true;
 }
 
-static bool measure_links(calibrator *c)
+/* Links between n workers, in so many groups at once. */
+static bool measure_groups(calibrator *c, const char *what, int n, int groups,
+			   fitted_links *to)
 {
 	calibration all = { 0 };
 	session *s = c->s;
-	const plan *p = on_workers(s->a, c->links, c->nworkers);
-	if (!measure(s, p, c->links_path, false, "links", &all))
+	const plan *p = on_groups(s->a, c->links, n, groups);
+	if (!measure(s, p, c->links_path, false, what, &all))
 		return false;
-	c->between = fit_links(s->a, &all, &c->devices[c->ndevices - 1],
-			       c->nworkers);
+	*to = fit_links(s->a, &all, &c->devices[c->ndevices - 1], n);
 	note_spread(c, &all);
 	return true;
+}
+
+/* Of a level: between one device of each of its parts, then, where parts have
+ * several, between all of them. */
+static bool measure_level(calibrator *c, int l)
+{
+	const machine_level *m = &c->machine.at[l];
+	fitted_level *to = &c->levels[l];
+	fitted_links all;
+	const char *what = arena_printf(c->s->a, "links of a %s", m->name);
+	machine_levels_bind(&c->machine, l, 1);
+	bool good = measure_groups(c, what, m->size, 1, &to->links);
+	if (good && m->part > 1) {
+		what = arena_printf(c->s->a, "%s, %d at once", what, m->part);
+		machine_levels_bind(&c->machine, l, m->part);
+		good = measure_groups(c, what, m->size, m->part, &all);
+		to->shared = good ? m->part * fitted_bandwidth(&all) : 0;
+	}
+	machine_levels_free(&c->machine);
+	return good;
+}
+
+/* The outermost level has no size: there may be more workers than it has. */
+static bool measure_links(calibrator *c)
+{
+	const machine_levels *m = &c->machine;
+	bool good = true;
+	if (m->n == 0)
+		return measure_groups(c, "links", c->nworkers, 1,
+				      &c->levels[0].links);
+	for (int l = m->n; good && l-- > 0;) {
+		c->levels[l].name = m->at[l].name;
+		c->levels[l].size = l > 0 ? m->at[l].size : 0;
+		good = measure_level(c, l);
+	}
+	return good;
+}
+
+/* The levels between the workers.  Processes may be bound to processors of any
+ * level. */
+static void find_levels(calibrator *c)
+{
+	if (c->s->o->comm == COMM_THREADS && c->nworkers > 1)
+		c->machine = machine_levels_find(c->s->a);
+	if (c->machine.n > 0)
+		c->nworkers = c->machine.nprocessors;
+	c->nlevels = c->machine.n > 0 ? c->machine.n : 1;
+	c->levels[0].name = comm_row(c->s->o->comm, true)->name;
+	for (int i = 0; i < c->nlevels; i++)
+		c->levels[i].measured = c->nworkers > 1;
 }
 
 /* A worker that is a process has the processors that it was given, whether
@@ -277,14 +333,14 @@ static json_t *machine_json(const calibrator *c)
 	const fitted_machine m = {
 		.name = arena_printf(a, "%s (%s)", host_name(a), comm),
 		.device = "processors of the machine",
-		.level = comm,
 		.maker = "tdlrun " PACKAGE_VERSION,
 		.processors = processors(NULL) > c->nworkers
 				      ? processors(NULL) : c->nworkers,
 		.memory = bytes > 0 ? bytes / c->nworkers : 0,
 		.ndevices = c->ndevices,
 		.devices = c->devices,
-		.links = c->nworkers > 1 ? &c->between : NULL,
+		.nlevels = c->nlevels,
+		.levels = c->levels,
 	};
 	return fitted_json(&m);
 }
@@ -327,6 +383,7 @@ bool calibrate_command(session *s, cli_status *status)
 	if (!c.links)
 		return false;
 	c.nworkers = find_workers(s);
+	find_levels(&c);
 	if (!measure_all(&c))
 		return false;
 	session_progress(s, "%s", "");

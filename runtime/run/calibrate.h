@@ -38,17 +38,31 @@ typedef struct fitted_links {
 	fitted_curve curves[COLL_COUNT];
 } fitted_links;
 
+/* A level of the machine: the links between its parts. */
+typedef struct fitted_level {
+	const char *name;
+	int size; /* 0: as many parts as there are */
+	bool measured;
+	fitted_links links;
+	double shared; /* bytes/s that the devices of a part receive together;
+			  0: not measured, as a part is a device */
+} fitted_level;
+
+/* The most bytes per second that a device received. */
+double fitted_bandwidth(const fitted_links *l);
+
 fitted_links fit_links(arena *a, const calibration *all,
 		       const fitted_device *copies, int devices);
 
 /* The topology, as JSON. */
 typedef struct fitted_machine {
-	const char *name, *device, *level, *maker;
+	const char *name, *device, *maker;
 	int processors;
 	int64_t memory; /* bytes of a device */
 	int ndevices;
 	const fitted_device *devices; /* by their number at work */
-	const fitted_links *links; /* NULL: there was one device */
+	int nlevels;
+	const fitted_level *levels; /* the outermost first */
 } fitted_machine;
 
 json_t *fitted_json(const fitted_machine *m);

@@ -274,35 +274,63 @@ static json_t *device_json(const fitted_machine *m)
 			 flops_json(d));
 }
 
-static json_t *level_json(const fitted_machine *m)
+double fitted_bandwidth(const fitted_links *l)
 {
-	const fitted_links *l = m->links;
-	double latency = INFINITY, bandwidth = 0;
+	double most = 0;
+	for (int c = 0; c < COLL_COUNT; c++)
+		most = fmax(most, fastest(&l->curves[c]));
+	return most;
+}
+
+static json_t *transfers_json(const fitted_links *l)
+{
 	json_t *all = json_array();
-	for (int c = 0; l && c < COLL_COUNT; c++) {
+	for (int c = 0; c < COLL_COUNT; c++) {
 		const fitted_curve *x = &l->curves[c];
 		if (x->n == 0)
 			continue;
-		latency = quickest(x, latency);
-		bandwidth = fmax(bandwidth, fastest(x));
 		json_array_append_new(
 			all, json_pack("{s:s,s:i,s:o}", "collective",
 				       collective_name((collective)c),
 				       "devices", l->devices, "points",
 				       points_json(x)));
 	}
-	if (!l)
+	return all;
+}
+
+/* One that was not measured, of a machine of one device, moves as its memory
+ * does. */
+static json_t *level_json(const fitted_machine *m, const fitted_level *l)
+{
+	double latency = INFINITY, bandwidth = fitted_bandwidth(&l->links);
+	for (int c = 0; c < COLL_COUNT; c++)
+		latency = quickest(&l->links.curves[c], latency);
+	if (!l->measured)
 		bandwidth = fastest(&m->devices[0].memory);
-	return json_pack("{s:s,s:o,s:o,s:o}", "name", m->level, "latency",
-			 rounded(isfinite(latency) ? latency : 0), "bandwidth",
-			 rounded(bandwidth), "transfers", all);
+	json_t *j = json_pack("{s:s,s:o,s:o,s:o}", "name", l->name, "latency",
+			      rounded(isfinite(latency) ? latency : 0),
+			      "bandwidth", rounded(bandwidth), "transfers",
+			      transfers_json(&l->links));
+	if (l->size > 0)
+		json_object_set_new(j, "size", json_integer(l->size));
+	if (l->shared > 0)
+		json_object_set_new(j, "shared", rounded(l->shared));
+	return j;
+}
+
+static json_t *levels_json(const fitted_machine *m)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < m->nlevels; i++)
+		json_array_append_new(all, level_json(m, &m->levels[i]));
+	return all;
 }
 
 json_t *fitted_json(const fitted_machine *m)
 {
-	return json_pack("{s:s,s:i,s:s,s:s,s:i,s:o,s:[o],s:o}", "format",
+	return json_pack("{s:s,s:i,s:s,s:s,s:i,s:o,s:o,s:o}", "format",
 			 "tdl-topology", "version", 2, "name", m->name, "made",
 			 m->maker, "processors", m->processors, "device",
-			 device_json(m), "levels", level_json(m), "measured",
+			 device_json(m), "levels", levels_json(m), "measured",
 			 devices_json(m));
 }
