@@ -35,13 +35,14 @@ static void plan(search *s)
 	search_result *r = s->result;
 	const topology *t = s->topology ? s->topology : topology_preset(0);
 	step_time *o = step_time_new(tmp, s->graph, &s->mesh, t);
-	const rules any = {
+	rules any = {
 		.dims = dims,
 		.vars = vars,
 		.solve = solve_priced,
 		.solver = o,
-		.partial = partial_values_of(tmp, s->graph, PARTIAL_USEFUL),
 	};
+	if (!s->variant.at_once)
+		any.partial = partial_values_of(tmp, s->graph, PARTIAL_USEFUL);
 	o->price = s->prices ? s->prices->tensors : NULL;
 	search_by_step(s, &any);
 	for (int i = 0; i < s->mesh.naxes; i++)
@@ -49,10 +50,14 @@ static void plan(search *s)
 	arena_free(tmp);
 }
 
+static const search_variant at_once = { .at_once = true };
+
 const planner planner_extended = {
 	.name = "extended",
 	.about = "tensors may be replicated; least time, by steps",
 	.plan = plan,
 	.effort = 10,
 	.priced = true,
+	.variants = &at_once,
+	.nvariants = 1,
 };
