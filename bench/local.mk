@@ -1,6 +1,7 @@
 EXTRA_DIST += \
 	%D%/README.md \
 	%D%/alpa.py \
+	%D%/beside.py \
 	%D%/bench.py \
 	%D%/cpu.py \
 	%D%/generation.py \
@@ -62,6 +63,11 @@ bench-rows: tdlc$(EXEEXT)
 bench-plans: tdlc$(EXEEXT)
 	TDLC=./tdlc $(PYTHON) $(srcdir)/%D%/plans.py $(PLANS_FLAGS)
 .PHONY: bench-plans
+
+# OLD=BUILD, that of another commit; BESIDE_FLAGS='--repeat 9 plan search.grid'
+bench-beside: tdlc$(EXEEXT)
+	TDLC=./tdlc $(PYTHON) $(srcdir)/%D%/beside.py $(OLD) $(BESIDE_FLAGS)
+.PHONY: bench-beside
 
 # PIPELINES_FLAGS='--every 5 --from 2 moe'
 bench-pipelines: tdlc$(EXEEXT) tdlrun$(EXEEXT)
