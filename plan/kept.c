@@ -178,17 +178,24 @@ static void note_spoils(finder *x, kept_plan *k, int instr)
 	k->spoils[instr] = all.at;
 }
 
+/* Which factors are kept, and where. */
+static kept_plan find_slots(finder *x, int worker, int64_t room)
+{
+	kept_plan k = { 0 };
+	k.of = x->of = ARENA_ARRAY(x->a, int, x->p->ninstrs * KEPT_SIDES);
+	find_uses(x, worker);
+	place_slots(x, &k, room);
+	return k;
+}
+
 kept_plan *kept_of(arena *a, const plan *p, int worker,
 		   const kept_factor *factors, int64_t room)
 {
 	kept_plan *k = ARENA_NEW(a, kept_plan);
 	finder x = { .a = a, .p = p, .factors = factors };
-	x.of = ARENA_ARRAY(a, int, p->ninstrs * KEPT_SIDES);
-	*k = (kept_plan){ .of = x.of,
-			  .nspoils = ARENA_ARRAY(a, int, p->ninstrs),
-			  .spoils = ARENA_ARRAY(a, int *, p->ninstrs) };
-	find_uses(&x, worker);
-	place_slots(&x, k, room);
+	*k = find_slots(&x, worker, room);
+	k->nspoils = ARENA_ARRAY(a, int, p->ninstrs);
+	k->spoils = ARENA_ARRAY(a, int *, p->ninstrs);
 	for (int i = 0; i < p->ninstrs * KEPT_SIDES; i++)
 		if (k->of[i] >= 0)
 			k->of[i] = x.uses.at[k->of[i]].slot;
@@ -211,7 +218,8 @@ int64_t kept_plan_bytes(const plan *p, const kept_factor *factors,
 		any |= factors[i].inputs != 0;
 	for (int w = 0; any && w < n; w += step) {
 		arena *own = arena_new();
-		int64_t one = kept_of(own, u, w, factors, room)->nbytes;
+		finder x = { .a = own, .p = u, .factors = factors };
+		int64_t one = find_slots(&x, w, room).nbytes;
 		most = one > most ? one : most;
 		arena_free(own);
 	}
