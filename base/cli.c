@@ -354,6 +354,26 @@ static const cli_option *find_row(const cli_option *options, int value)
 	return options;
 }
 
+const char *cli_operand(arena *a, const cli_option *options, int argc,
+			char *const *argv, cli_words *names)
+{
+	getopt_table t = make_table(a, options);
+	char **words = ARENA_ARRAY(a, char *, argc + 1);
+	int value;
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	double_dashes(a, options, argc, words);
+	optind = opterr = 0;
+	while ((value = getopt_long(argc, words, t.letters, t.longs, NULL)) !=
+	       -1) {
+		const cli_option *o = value != 'h' && value != '?' ?
+			find_row(options, value) : NULL;
+		if (o && o->name)
+			vec_push(a, names, o->name);
+	}
+	opterr = 1;
+	return optind < argc ? words[optind] : NULL;
+}
+
 int cli_parse(arena *a, const cli_program *p, const cli_option *options,
 	      int argc, char **argv, cli_status *status)
 {

@@ -73,6 +73,12 @@ typedef struct cli_option {
 int cli_parse(arena *a, const cli_program *p, const cli_option *options,
 	      int argc, char **argv, cli_status *status);
 
+/* The first operand that a command line has by a table, before it is parsed;
+ * NULL.  Adds the long names of the options that are given.  Nothing is
+ * printed, nor set, nor moved. */
+const char *cli_operand(arena *a, const cli_option *options, int argc,
+			char *const *argv, cli_words *names);
+
 /* Sets one option by its long name, or its letter, as --name=value would;
  * value is NULL for a flag.  CLI_USAGE, after a message, if there is none or
  * the value does not suit it. */

@@ -211,6 +211,45 @@ bool file_write(const char *path, const void *data, size_t len)
 	return ok;
 }
 
+/* Whether a file beside path can be made; it is removed. */
+static bool can_replace(const char *path)
+{
+	size_t n = strlen(path);
+	char *tmp = malloc(n + TMP_SUFFIX);
+	if (!tmp)
+		return false;
+	memcpy(tmp, path, n + 1);
+	int fd = create_beside(tmp);
+	int why = errno;
+	if (fd >= 0) {
+		close(fd);
+		unlink(tmp);
+	}
+	free(tmp);
+	errno = why;
+	return fd >= 0;
+}
+
+bool file_can_write(const char *path)
+{
+	struct stat st;
+	bool there = stat(path, &st) == 0;
+	if (!strcmp(path, "-"))
+		return true;
+	if (there && S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return false;
+	}
+	if (there && !S_ISREG(st.st_mode))
+		return access(path, W_OK) == 0;
+	char *to = there ? realpath(path, NULL) : NULL;
+	bool ok = there ? to && can_replace(to) : can_replace(path);
+	int why = errno;
+	free(to);
+	errno = why;
+	return ok;
+}
+
 char *path_folder(arena *a, const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -22,6 +22,10 @@ char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
  * behind, on failure. */
 bool file_write(const char *path, const void *data, size_t len);
 
+/* Whether file_write() can, as far as that can be seen ahead of a long run: it
+ * makes a file beside path and removes it.  errno says why not. */
+bool file_can_write(const char *path);
+
 /* Closes the descriptor *fd, an int, unless it is standard input or none: the
  * end of a memory_guard. */
 void file_close(void *fd);

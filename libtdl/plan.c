@@ -143,13 +143,10 @@ bool api_has_stages(const tdl_plan *p)
 /* A message where a plan has several stages. */
 static bool has_one_stage(api_call *c, const tdl_plan *p)
 {
-	bool by_auto = p->found && p->found->note;
 	if (api_has_stages(p))
 		api_fail(c, TDL_USAGE, "%s has several stages: that is for a "
-			 "plan of one%s%s%s", p->path,
-			 by_auto ? "; there is one with " : "",
-			 by_auto ? job_option(&c->job, "stages") : "",
-			 by_auto ? " none" : "");
+			 "plan of one, which %s none makes", p->path,
+			 job_option(&c->job, "stages"));
 	return !api_has_stages(p);
 }
 

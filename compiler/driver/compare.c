@@ -8,21 +8,49 @@
 #include "compiler/driver/commands.h"
 #include "compiler/driver/progress.h"
 
-/* Whether a command is called for placements, not for plans: a word is
- * --placement, or one ends in .json or .txt and none in .tdl or .onnx. */
-static bool are_placements(int argc, char **argv)
+/* The things that a command is called for. */
+typedef enum subject { A_MODEL, A_PLACEMENT, A_PLAN } subject;
+
+static bool is_among(const cli_words *names, const char *name)
 {
-	bool model = false, costs = false, placement = false;
-	for (int i = 1; i < argc; i++) {
-		model |= page_is_model(argv[i]);
-		costs |= path_ends_in(argv[i], ".json") ||
-			 path_ends_in(argv[i], ".txt");
-		placement |= !strncmp(argv[i], "--placement", 11);
-	}
-	return placement || (costs && !model);
+	for (int i = 0; i < names->n; i++)
+		if (!strcmp(names->at[i], name))
+			return true;
+	return false;
 }
 
-static int read_options(page *p, const char *function, int argc, char **argv)
+/* The subject of a command line, by its operand and its options, which are of
+ * one of two functions; with a plan where that may be one. */
+static subject subject_of(const page *p, const char *model,
+			  const char *placement, bool plan, int argc,
+			  char **argv)
+{
+	page any = { .arena = p->arena, .program = p->program };
+	cli_words names = { 0 };
+	const cli_option common[] = {
+		PAGE_OPTION_PROFILE(&any), PAGE_OPTION_PROGRESS(&any),
+		PAGE_OPTION_JSON(&any), PAGE_OPTION_LOAD(&any),
+		PAGE_OPTIONS(&any), { CLI_END }
+	};
+	page_options(&any, common);
+	page_function(&any, model, NULL);
+	page_function(&any, placement, NULL);
+	page_function(&any, "tdl_model_load", NULL);
+	const char *path = page_operand(&any, argc, argv, &names);
+	tdl_context_free(any.context);
+	if (is_among(&names, "placement"))
+		return A_PLACEMENT;
+	if (!path || page_is_model(path))
+		return A_MODEL;
+	if (plan && page_is_plan(path))
+		return A_PLAN;
+	if (path_ends_in(path, ".json") || path_ends_in(path, ".txt"))
+		return A_PLACEMENT;
+	return plan && !is_among(&names, "devices") ? A_PLAN : A_MODEL;
+}
+
+static const char *read_options(page *p, const char *function,
+				const char *expected, int argc, char **argv)
 {
 	const cli_option options[] = {
 		PAGE_OPTION_JSON(p),
@@ -38,7 +66,7 @@ static int read_options(page *p, const char *function, int argc, char **argv)
 		page_options(p, of_plans);
 	}
 	page_options(p, options);
-	return page_begin(p, argc, argv);
+	return page_one(p, argc, argv, expected);
 }
 
 /* Plans, by either function. */
@@ -46,20 +74,14 @@ static cli_status plans(page *p, const char *function,
 			char *(*call)(tdl_model *m, const tdl_option *options),
 			int argc, char **argv)
 {
-	int first = read_options(p, function, argc, argv);
-	const tdl_option *given = page_given(p, function);
-	if (first < 0)
-		return p->status;
-	if (argc - first != 1)
-		return cli_usage(&p->program, "one model is expected");
-	if (tdl_function_check(p->context, function, given) != TDL_OK)
-		return page_print(p, NULL);
-	tdl_model *m = tdl_model_load(p->context, argv[first],
-				      page_given(p, "tdl_model_load"));
-	if (page_failed(p))
+	const char *path = read_options(p, function, "one model is expected",
+					argc, argv);
+	tdl_model *m = path && page_agrees(p, function) ? page_model(p, path) :
+							  NULL;
+	if (!m)
 		return p->status;
 	progress_begin(p);
-	char *text = call(m, given);
+	char *text = call(m, page_given(p, function));
 	progress_end(p);
 	return page_print(p, text);
 }
@@ -70,30 +92,12 @@ static cli_status placements(page *p, const char *function,
 					   const tdl_option *options),
 			     int argc, char **argv)
 {
-	int first = read_options(p, function, argc, argv);
-	if (first < 0)
+	const char *path = read_options(p, function,
+					"one cost graph is expected", argc,
+					argv);
+	if (!path || !page_takes_model(p, path))
 		return p->status;
-	if (argc - first != 1)
-		return cli_usage(&p->program, "one cost graph is expected");
-	if (!page_takes_model(p, argv[first]))
-		return p->status;
-	return page_print(p, call(p->context, argv[first],
-				  page_given(p, function)));
-}
-
-/* Whether a command is called for a plan: a file is named, which is no model,
- * and no devices are, nor a placement.  Values of options may be files, too. */
-static bool is_plan(int argc, char **argv)
-{
-	bool file = false, asks = false;
-	for (int i = 1; i < argc; i++) {
-		file |= argv[i][0] != '-';
-		asks |= page_is_model(argv[i]) || !strncmp(argv[i], "-k", 2) ||
-			!strncmp(argv[i], "--dev", 5) ||
-			!strncmp(argv[i], "--pin", 5) ||
-			!strncmp(argv[i], "--placement", 11);
-	}
-	return file && !asks;
+	return page_print(p, call(p->context, path, page_given(p, function)));
 }
 
 static cli_status score_plan(page *p, int argc, char **argv)
@@ -107,40 +111,35 @@ static cli_status score_plan(page *p, int argc, char **argv)
 		{ CLI_END },
 	};
 	page_options(p, options);
-	int first = page_begin(p, argc, argv);
-	if (first < 0)
-		return p->status;
-	if (argc - first != 1)
-		return cli_usage(&p->program, "one plan is expected");
-	tdl_plan *plan = tdl_plan_load(p->context, argv[first]);
-	if (page_failed(p))
-		return p->status;
-	return page_print(p, tdl_plan_score(plan, machine));
+	const char *path = page_one(p, argc, argv, "one plan is expected");
+	tdl_plan *plan = path ? page_plan(p, path) : NULL;
+	return plan ? page_print(p, tdl_plan_score(plan, machine)) : p->status;
 }
 
 cli_status command_compare(page *p, int argc, char **argv)
 {
-	if (!are_placements(argc, argv))
-		return plans(p, "tdl_model_compare", tdl_model_compare, argc,
-			     argv);
+	static const char model[] = "tdl_model_compare",
+			  placement[] = "tdl_placement_compare";
+	if (subject_of(p, model, placement, false, argc, argv) == A_MODEL)
+		return plans(p, model, tdl_model_compare, argc, argv);
 	p->program.synopsis = "GRAPH -k N [OPTION]...";
 	p->program.about = "Place a cost graph with every algorithm.";
-	return placements(p, "tdl_placement_compare", tdl_placement_compare,
-			  argc, argv);
+	return placements(p, placement, tdl_placement_compare, argc, argv);
 }
 
 cli_status command_score(page *p, int argc, char **argv)
 {
-	if (is_plan(argc, argv)) {
+	static const char model[] = "tdl_model_score",
+			  placement[] = "tdl_placement_score";
+	const subject of = subject_of(p, model, placement, true, argc, argv);
+	if (of == A_MODEL)
+		return plans(p, model, tdl_model_score, argc, argv);
+	if (of == A_PLAN) {
 		p->program.synopsis = "PLAN [OPTION]...";
 		p->program.about = "Print the cost of a plan on a machine.";
 		return score_plan(p, argc, argv);
 	}
-	if (!are_placements(argc, argv))
-		return plans(p, "tdl_model_score", tdl_model_score, argc,
-			     argv);
 	p->program.synopsis = "GRAPH|MODEL -k N --placement FILE [OPTION]...";
 	p->program.about = "Say how long a placement of whole operators takes.";
-	return placements(p, "tdl_placement_score", tdl_placement_score, argc,
-			  argv);
+	return placements(p, placement, tdl_placement_score, argc, argv);
 }

@@ -13,12 +13,10 @@ cli_status command_coverage(page *p, int argc, char **argv)
 	};
 	page_function(p, "tdl_model_coverage", NULL);
 	page_options(p, options);
-	int first = page_begin(p, argc, argv);
-	if (first < 0)
+	const char *path = page_one(p, argc, argv, "one model is expected");
+	if (!path)
 		return p->status;
-	if (argc - first != 1)
-		return cli_usage(&p->program, "one model is expected");
 	return page_print(p, tdl_model_coverage(
-		p->context, argv[first],
+		p->context, path,
 		page_given(p, "tdl_model_coverage")));
 }

@@ -20,8 +20,8 @@ cli_status command_diff(page *p, int argc, char **argv)
 	if (argc - first != 2)
 		return cli_usage(&p->program, "two plans are expected");
 	for (int i = 0; i < 2; i++) {
-		plan[i] = tdl_plan_load(p->context, argv[first + i]);
-		if (page_failed(p))
+		plan[i] = page_plan(p, argv[first + i]);
+		if (!plan[i])
 			return p->status;
 	}
 	return page_print(p, tdl_plan_diff(plan[0], plan[1], machine));

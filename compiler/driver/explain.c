@@ -61,8 +61,8 @@ static cli_status explain_tensor(page *p, const explain_options *o)
 		by[n++] = (tdl_option){ "algorithm", o->algorithm };
 	if (machine)
 		by[n++] = (tdl_option){ "topology", machine };
-	tdl_plan *plan = tdl_plan_load(p->context, o->plan);
-	if (page_failed(p))
+	tdl_plan *plan = page_plan(p, o->plan);
+	if (!plan)
 		return p->status;
 	return page_print(p, tdl_plan_explain(plan, o->tensor, by));
 }
@@ -80,15 +80,11 @@ static cli_status explain_stages(page *p, const explain_options *o,
 			  shared->name, shared->value);
 	if (o->algorithm)
 		page_give(p, search, "algorithm", o->algorithm);
-	const tdl_option *given = page_given(p, search);
-	if (tdl_function_check(p->context, search, given) != TDL_OK)
-		return page_failed(p) ? p->status : CLI_USAGE;
-	tdl_model *m = tdl_model_load(p->context, path,
-				      page_given(p, "tdl_model_load"));
-	if (page_failed(p))
+	tdl_model *m = page_agrees(p, search) ? page_model(p, path) : NULL;
+	if (!m)
 		return p->status;
 	progress_begin(p);
-	tdl_plan *plan = tdl_plan_search(m, given);
+	tdl_plan *plan = tdl_plan_search(m, page_given(p, search));
 	progress_end(p);
 	return page_failed(p) ? p->status : page_print(p, tdl_plan_cuts(plan));
 }

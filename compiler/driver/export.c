@@ -22,11 +22,9 @@ cli_status command_export(page *p, int argc, char **argv)
 		{ CLI_END },
 	};
 	page_options(p, options);
-	int first = page_begin(p, argc, argv);
-	if (first < 0)
+	const char *path = page_one(p, argc, argv, "one plan is expected");
+	if (!path)
 		return p->status;
-	if (argc - first != 1)
-		return cli_usage(&p->program, "one plan is expected");
 	if (!format || !p->output)
 		return cli_usage(&p->program, "--to FORMAT and -o FILE are "
 				 "both needed");
@@ -35,8 +33,10 @@ cli_status command_export(page *p, int argc, char **argv)
 	if (!model != (strcmp(format, "onnx") != 0))
 		return cli_usage(&p->program, "--model goes with --to onnx, "
 				 "which needs it");
-	tdl_plan *plan = tdl_plan_load(p->context, argv[first]);
-	if (page_failed(p))
+	if (strcmp(format, "cuda") != 0 && !page_can_write(p, p->output))
+		return p->status;
+	tdl_plan *plan = page_plan(p, path);
+	if (!plan)
 		return p->status;
 	if (model)
 		tdl_plan_annotate(plan, model, p->output);

@@ -161,9 +161,54 @@ int page_begin(page *p, int argc, char **argv)
 	return first;
 }
 
+const char *page_one(page *p, int argc, char **argv, const char *expected)
+{
+	int first = page_begin(p, argc, argv);
+	if (first < 0)
+		return NULL;
+	if (argc - first != 1) {
+		p->status = cli_usage(&p->program, "%s", expected);
+		return NULL;
+	}
+	return argv[first];
+}
+
+/* Whether one of some rows has the name of another. */
+static bool has_row(const cli_option *rows, int n, const cli_option *o)
+{
+	for (int i = 0; i < n; i++)
+		if (rows[i].name && o->name && !strcmp(rows[i].name, o->name))
+			return true;
+	return false;
+}
+
+const char *page_operand(const page *p, int argc, char **argv,
+			 cli_words *names)
+{
+	cli_option *rows = ARENA_ARRAY(p->arena, cli_option, p->rows.n + 1);
+	int n = 0;
+	for (int i = 0; i < p->rows.n; i++)
+		if (!has_row(rows, n, &p->rows.at[i]))
+			rows[n++] = p->rows.at[i];
+	rows[n].kind = CLI_END;
+	return cli_operand(p->arena, rows, argc, argv, names);
+}
+
 bool page_is_model(const char *path)
 {
 	return path_ends_in(path, ".tdl") || path_ends_in(path, ".onnx");
+}
+
+bool page_is_plan(const char *path)
+{
+	static const char format[] = "\"tdl-plan\"";
+	char head[257];
+	FILE *f = file_is_regular(path) ? fopen(path, "rb") : NULL;
+	size_t n = f ? fread(head, 1, sizeof(head) - 1, f) : 0;
+	head[n] = '\0';
+	if (f)
+		fclose(f);
+	return strstr(head, format);
 }
 
 bool page_takes_model(page *p, const char *path)
@@ -177,6 +222,26 @@ bool page_takes_model(page *p, const char *path)
 }
 
 /* ---- calls ------------------------------------------------------------- */
+
+bool page_agrees(page *p, const char *function)
+{
+	return tdl_function_check(p->context, function,
+				  page_given(p, function)) == TDL_OK ||
+	       !page_failed(p);
+}
+
+tdl_model *page_model(page *p, const char *path)
+{
+	tdl_model *m = tdl_model_load(p->context, path,
+				      page_given(p, "tdl_model_load"));
+	return page_failed(p) ? NULL : m;
+}
+
+tdl_plan *page_plan(page *p, const char *path)
+{
+	tdl_plan *plan = tdl_plan_load(p->context, path);
+	return page_failed(p) ? NULL : plan;
+}
 
 /* Says a message that is about no file. */
 static bool say(page *p, const tdl_diagnostic *d)
@@ -241,6 +306,14 @@ cli_status page_write(page *p, const char *path, const void *data, size_t n)
 		p->status = cli_failed(&p->program, "%s: %s", path,
 				       strerror(errno));
 	return p->status;
+}
+
+bool page_can_write(page *p, const char *path)
+{
+	if (path && !file_can_write(path))
+		p->status = cli_failed(&p->program, "%s: %s", path,
+				       strerror(errno));
+	return p->status == CLI_OK;
 }
 
 cli_status page_write_text(page *p, const char *path, char *text)

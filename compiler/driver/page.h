@@ -12,10 +12,11 @@
  *		};
  *		page_options(p, options);
  *		page_function(p, "tdl_module_verify", "op");
- *		int first = page_begin(p, argc, argv);
- *		if (first < 0)
+ *		const char *path = page_one(p, argc, argv,
+ *					    "one file is expected");
+ *		if (!path)
  *			return p->status;
- *		tdl_module *m = tdl_module_load(p->context, argv[first]);
+ *		tdl_module *m = tdl_module_load(p->context, path);
  *		if (page_failed(p))
  *			return p->status;
  *		return page_print(p, tdl_module_verify(
@@ -111,8 +112,9 @@ extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
 /* Words that an option of a function of tdl.h may have as its value. */
 const char *const *page_words(page *p, const char *function, const char *name);
 
-/* Whether a file is a model, by its name. */
+/* Whether a file is a model, by its name; a plan, by how it begins. */
 bool page_is_model(const char *path);
+bool page_is_plan(const char *path);
 
 /* Whether the options about models, -I, --opdefs and --load, go with a file:
  * not with a cost graph, after a message. */
@@ -127,6 +129,25 @@ void page_function(page *p, const char *function, const char *except);
 /* Parses the command line, and makes the context.  The index of the first
  * operand; -1 where the command ends with p->status. */
 int page_begin(page *p, int argc, char **argv);
+
+/* page_begin() of a command with one operand, and that; NULL where the command
+ * ends with p->status.  expected: "one model is expected". */
+const char *page_one(page *p, int argc, char **argv, const char *expected);
+
+/* The first operand of a command line by the options that were added, of those
+ * of one name the first; NULL: there is none.  Adds the names of options that
+ * are given.  It comes ahead of page_begin(), of another page. */
+const char *page_operand(const page *p, int argc, char **argv,
+			 cli_words *names);
+
+/* Whether the options that were given for a function go together; if not, with
+ * its message. */
+bool page_agrees(page *p, const char *function);
+
+/* The model of a file, by the options of tdl_model_load; the plan of one.  NULL
+ * where the command ends with p->status. */
+tdl_model *page_model(page *p, const char *path);
+tdl_plan *page_plan(page *p, const char *path);
 
 /* The values that were given for options of a function; whether an option, or,
  * NULL, any, was given.  page_give() gives another value. */
@@ -151,6 +172,10 @@ const char *page_keep(page *p, char *text);
  * text of the last call, unless it is NULL, and frees it. */
 cli_status page_write(page *p, const char *path, const void *data, size_t n);
 cli_status page_write_text(page *p, const char *path, char *text);
+
+/* Whether a file can be written, as far as that is known ahead of a long
+ * search; if not, with a message.  NULL is no file. */
+bool page_can_write(page *p, const char *path);
 
 /* Whether the output is the standard output. */
 bool page_to_stdout(const page *p);

@@ -44,18 +44,18 @@ cli_status command_place(page *p, int argc, char **argv)
 	};
 	page_function(p, "tdl_placement_search", NULL);
 	page_options(p, options);
-	int first = page_begin(p, argc, argv);
-	if (first < 0)
+	const char *path = page_one(p, argc, argv,
+				    "one cost graph is expected");
+	if (!path)
 		return p->status;
 	if (gantt && !strcmp(gantt, "-") && (p->json || page_to_stdout(p)))
 		return cli_usage(&p->program, "--gantt - cannot be with --json "
 				 "or -o -, which print, too");
-	if (argc - first != 1)
-		return cli_usage(&p->program, "one cost graph is expected");
-	if (!page_takes_model(p, argv[first]))
+	if (!page_takes_model(p, path) || !page_can_write(p, p->output) ||
+	    !page_can_write(p, gantt))
 		return p->status;
 	tdl_placement *found = tdl_placement_search(
-		p->context, argv[first],
+		p->context, path,
 		page_given(p, "tdl_placement_search"));
 	return page_failed(p) ? p->status : hand_out(p, found, gantt);
 }

@@ -62,9 +62,8 @@ static cli_status plan_model(page *p, const plan_options *o, const char *path)
 {
 	const tdl_option *given = given_search(p, o);
 	bool lists = o->frontier == CLI_ALONE;
-	tdl_model *m = tdl_model_load(p->context, path,
-				      page_given(p, "tdl_model_load"));
-	if (page_failed(p))
+	tdl_model *m = page_model(p, path);
+	if (!m)
 		return p->status;
 	progress_begin(p);
 	char *frontier = lists ? tdl_model_frontier(m, given) : NULL;
@@ -99,7 +98,8 @@ static bool agree(page *p, const plan_options *o, int noperands)
 		page_failed(p);
 	else
 		p->status = CLI_OK;
-	return p->status == CLI_OK;
+	return p->status == CLI_OK && page_can_write(p, p->output) &&
+	       page_can_write(p, o->report);
 }
 
 cli_status command_plan(page *p, int argc, char **argv)

@@ -22,22 +22,18 @@ cli_status command_profile(page *p, int argc, char **argv)
 	page_function(p, measures, NULL);
 	page_function(p, "tdl_model_load", NULL);
 	page_options(p, options);
-	int first = page_begin(p, argc, argv);
-	if (first < 0)
+	const char *path = page_one(p, argc, argv, "one model is expected");
+	if (!path)
 		return p->status;
-	if (argc - first != 1)
-		return cli_usage(&p->program, "one model is expected");
 	if (!p->output || page_to_stdout(p))
 		return cli_usage(&p->program, "-o PROFILE, a file, is missing");
-	const tdl_option *given = page_given(p, measures);
-	if (tdl_function_check(p->context, measures, given) != TDL_OK)
-		return page_print(p, NULL);
-	tdl_model *m = tdl_model_load(p->context, argv[first],
-				      page_given(p, "tdl_model_load"));
-	if (page_failed(p))
+	if (!page_agrees(p, measures) || !page_can_write(p, p->output))
+		return p->status;
+	tdl_model *m = page_model(p, path);
+	if (!m)
 		return p->status;
 	progress_begin(p);
-	char *text = tdl_model_profile(m, p->output, given);
+	char *text = tdl_model_profile(m, p->output, page_given(p, measures));
 	progress_end(p);
 	return page_print(p, text);
 }

@@ -15,18 +15,18 @@ cli_status command_report(page *p, int argc, char **argv)
 	};
 	page_options(p, options);
 	page_function(p, "tdl_plan_page", "compare");
-	int first = page_begin(p, argc, argv);
-	if (first < 0)
+	const char *path = page_one(p, argc, argv, "one plan is expected");
+	if (!path)
 		return p->status;
-	if (argc - first != 1)
-		return cli_usage(&p->program, "one plan is expected");
 	if (!p->output && !p->json)
 		return cli_usage(&p->program, "-o FILE or --json is missing");
 	if (p->json && page_to_stdout(p))
 		return cli_usage(&p->program, "--json and -o - cannot both "
 				 "print");
-	tdl_plan *plan = tdl_plan_load(p->context, argv[first]);
-	if (page_failed(p))
+	if (!page_can_write(p, p->output))
+		return p->status;
+	tdl_plan *plan = page_plan(p, path);
+	if (!plan)
 		return p->status;
 	const tdl_option *given = page_given(p, "tdl_plan_page");
 	if (p->output)

@@ -31,8 +31,8 @@ static cli_status show_plan(page *p, const show_options *o, const char *path)
 		return cli_usage(&p->program, "a plan is shown as it is; --dot "
 				 "goes with it, or --topology and --json or "
 				 "--diagram");
-	tdl_plan *plan = tdl_plan_load(p->context, path);
-	if (page_failed(p))
+	tdl_plan *plan = page_plan(p, path);
+	if (!plan || !page_can_write(p, o->diagram))
 		return p->status;
 	if (!o->diagram)
 		return page_print(p, tdl_plan_layout(plan, o->machine));
@@ -49,9 +49,8 @@ static cli_status show_model(page *p, const show_options *o, const char *path)
 	if (o->machine && !o->costs)
 		return cli_usage(&p->program, "--topology goes with --costs or "
 				 "with a plan");
-	tdl_model *m = tdl_model_load(p->context, path,
-				      page_given(p, "tdl_model_load"));
-	if (page_failed(p))
+	tdl_model *m = page_model(p, path);
+	if (!m)
 		return p->status;
 	p->json |= o->costs;
 	return page_print(p, o->costs ? tdl_model_costs(m, o->machine) :
@@ -80,11 +79,10 @@ cli_status command_show(page *p, int argc, char **argv)
 	};
 	page_function(p, "tdl_model_load", NULL);
 	page_options(p, options);
-	int first = page_begin(p, argc, argv);
-	if (first < 0)
+	const char *path = page_one(p, argc, argv,
+				    "one model or plan is expected");
+	if (!path)
 		return p->status;
-	if (first != argc - 1)
-		return cli_usage(&p->program, "one model or plan is expected");
 	if (p->json + o.dot + o.costs + (o.diagram != NULL) > 1)
 		return cli_usage(&p->program, "--json, --dot, --costs and "
 				 "--diagram exclude each other");
@@ -94,6 +92,6 @@ cli_status command_show(page *p, int argc, char **argv)
 		tdl_context_set_style(p->context,
 				      TDL_DOT | TDL_DASHES | TDL_STREAMS |
 				      (o.unfolded ? TDL_UNFOLDED : 0));
-	return is_plan(argv[first]) ? show_plan(p, &o, argv[first]) :
-				      show_model(p, &o, argv[first]);
+	return is_plan(path) ? show_plan(p, &o, path) :
+			       show_model(p, &o, path);
 }

@@ -47,11 +47,9 @@ cli_status command_simulate(page *p, int argc, char **argv)
 		{ CLI_END },
 	};
 	page_options(p, options);
-	int first = page_begin(p, argc, argv);
-	if (first < 0)
+	const char *path = page_one(p, argc, argv, "one plan is expected");
+	if (!path)
 		return p->status;
-	if (argc - first != 1)
-		return cli_usage(&p->program, "one plan is expected");
 	if ((trace && !strcmp(trace, "-")) ||
 	    (diagram && !strcmp(diagram, "-")))
 		return cli_usage(&p->program, "--trace and --diagram write to "
@@ -59,8 +57,10 @@ cli_status command_simulate(page *p, int argc, char **argv)
 	if (beside && (trace || diagram))
 		return cli_usage(&p->program, "--beside compares; it writes no "
 				 "--trace and no --diagram");
-	tdl_plan *plan = tdl_plan_load(p->context, argv[first]);
-	if (page_failed(p))
+	if (!page_can_write(p, trace) || !page_can_write(p, diagram))
+		return p->status;
+	tdl_plan *plan = page_plan(p, path);
+	if (!plan)
 		return p->status;
 	return beside ? page_print(p, tdl_plan_beside(plan, machine, beside))
 		      : hand_out(p, plan, machine, trace, diagram);

@@ -12,11 +12,9 @@ cli_status command_solve(page *p, int argc, char **argv)
 	};
 	page_function(p, "tdl_solve", NULL);
 	page_options(p, options);
-	int first = page_begin(p, argc, argv);
-	if (first < 0)
+	const char *path = page_one(p, argc, argv, "one file is expected");
+	if (!path)
 		return p->status;
-	if (argc - first != 1)
-		return cli_usage(&p->program, "one file is expected");
-	return page_print(p, tdl_solve(p->context, argv[first],
+	return page_print(p, tdl_solve(p->context, path,
 				       page_given(p, "tdl_solve")));
 }

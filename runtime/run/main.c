@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "runtime/run/agree.h"
 #include "runtime/run/calibrate.h"
 #include "runtime/run/evaluate.h"
@@ -108,8 +109,24 @@ static bool only_trains(const options *o)
 	       o->checkpoint || o->log || o->learning_rate >= 0;
 }
 
+/* Whether the files that are asked for can be written, as far as that is known
+ * ahead of the run; the process that leads writes them. */
+static bool can_write(session *s)
+{
+	const options *o = s->o;
+	const char *const files[] = { o->outputs, o->trace, o->profile,
+				      o->output };
+	for (size_t i = 0; s->leads && i < sizeof(files) / sizeof(*files); i++)
+		if (files[i] && !file_can_write(files[i]))
+			return fail_with(&s->f, CLI_MACHINE, "%s: %s",
+					 files[i], strerror(errno));
+	return true;
+}
+
 static bool run_session(session *s, cli_status *status)
 {
+	if (!can_write(s))
+		return false;
 	if (s->o->generate > 0)
 		return generate_command(s, status);
 	if (!s->o->data)
@@ -131,7 +148,7 @@ static const communicator *row_of(const options *o)
 static cli_status calibrate(session *s)
 {
 	cli_status status = CLI_OK;
-	if (calibrate_command(s, &status))
+	if (can_write(s) && calibrate_command(s, &status))
 		return status;
 	session_progress(s, "%s", "");
 	if (!s->leads)

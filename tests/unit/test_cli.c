@@ -150,6 +150,56 @@ START_TEST(counts)
 }
 END_TEST
 
+/* The operand ahead of the parsing: values are none, however they look. */
+START_TEST(operands)
+{
+	arena *a = arena_new();
+	int64_t k = 0, n = 0;
+	const char *text = NULL;
+	bool flag = false;
+	const cli_option table[] = {
+		{ CLI_INT, 'k', "devices", "N", "", &k, .min = 1, .max = 9 },
+		{ CLI_TEXT, 0, "topology", "T", "", &text },
+		{ CLI_COUNT, 0, "list", "N", "", &n, .min = 1, .max = 9 },
+		{ CLI_FLAG, 0, "json", NULL, "", &flag },
+		{ CLI_END },
+	};
+	static const struct {
+		const char *words[6];
+		const char *operand, *names;
+	} cases[] = {
+		{ { "x" }, NULL, "" },
+		{ { "x", "a.plan" }, "a.plan", "" },
+		{ { "x", "--topology", "b.tdl", "a" }, "a", "topology " },
+		{ { "x", "--top=b.json", "-k", "4" }, NULL,
+		  "topology devices " },
+		{ { "x", "-k4", "--list", "a", "c" }, "a", "devices list " },
+		{ { "x", "a", "--json", "--", "-k" }, "a", "json " },
+		{ { "x", "--", "-k" }, "-k", "" },
+		{ { "x", "--nope", "--help", "a" }, "a", "" },
+		{ { "x", "-k" }, NULL, "" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cli_words names = { 0 };
+		char *argv[7] = { NULL };
+		const char *all = "";
+		int argc = 0;
+		for (; argc < 6 && cases[i].words[argc]; argc++)
+			argv[argc] = arena_strdup(a, cases[i].words[argc]);
+		const char *found = cli_operand(a, table, argc, argv,
+						&names);
+		for (int j = 0; j < names.n; j++)
+			all = arena_printf(a, "%s%s ", all, names.at[j]);
+		ck_assert_pstr_eq(found, cases[i].operand);
+		ck_assert_str_eq(all, cases[i].names);
+		for (int j = 0; j < argc; j++)
+			ck_assert_str_eq(argv[j], cases[i].words[j]);
+	}
+	ck_assert(k == 0 && n == 0 && !text && !flag);
+	arena_free(a);
+}
+END_TEST
+
 START_TEST(wrong_options)
 {
 	static const char *const wrong[] = {
@@ -195,6 +245,7 @@ Suite *suite(void)
 	tcase_add_test(t, shapes);
 	tcase_add_test(t, options);
 	tcase_add_test(t, counts);
+	tcase_add_test(t, operands);
 	tcase_add_test(t, wrong_options);
 	suite_add_tcase(s, t);
 	return s;

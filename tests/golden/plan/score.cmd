@@ -43,3 +43,8 @@ cat >"$tmp/pair.json" <<'END'
 END
 cp "$tmp/8xk80" "$tmp/plan.json"
 tdlc score "$tmp/plan.json" --topology "$tmp/pair.json"
+# The operand says what is scored: not the values of options, nor their order.
+tdlc score --topology "$tmp/pair.json" "$tmp/plan.json" | head -n 1
+tdlc score "$tmp/plan.json" -k 4 || echo "-> $?"
+tdlc score --pins "$tmp/plan.json" show.tdl || echo "-> $?"
+tdlc compare --topology "$tmp/pair.json" show.tdl || echo "-> $?"

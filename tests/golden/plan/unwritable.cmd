@@ -1,0 +1,25 @@
+# That a file cannot be written is found ahead of what may take long: no model is
+# read, no plan is looked for, nothing runs.
+status() { "$@" || echo "-> $?"; }
+cd "$tmp" || exit
+mkdir folder
+status tdlc plan missing.tdl -k 2 -o none/a.plan
+status tdlc plan missing.tdl -k 2 -o folder
+status tdlc plan missing.tdl -k 2 --report none/a.html
+status tdlc profile missing.tdl -o none/a.profile
+status tdlc place missing.json -k 2 -o none/a.json
+status tdlc place missing.json -k 2 --gantt none/a.svg
+status tdlc report missing.plan -o none/a.html
+status tdlc simulate missing.plan --trace none/a.trace
+status tdlc simulate missing.plan --diagram none/a.svg
+status tdlc export missing.plan --to jax -o none/a.py
+status tdlc compile missing.tdl -o none/a.tdd
+status tdlc compile missing.tdl -o a.tdd -MD -MF none/a.d
+echo 'model m() { param w[4, 4] input x[4, 4] y = matmul(x, w) output y }' >m.tdl
+tdlc plan m.tdl -k 2 -o m.plan >m.txt
+for file in --outputs=none/a.npz --trace=none/a.json --profile=none/a.json; do
+	status tdlrun m.plan "$file"
+done
+status tdlrun --calibrate --quick -o none/a.json
+# Nor is anything left of the look.
+ls
