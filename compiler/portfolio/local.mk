@@ -21,6 +21,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/pipeline_refusals.c %D%/pipeline_refusals.h \
 	%D%/pipeline_refine.c %D%/pipeline_refine.h \
 	%D%/pipeline_search.c %D%/pipeline_search.h \
+	%D%/pipeline_splits.c %D%/pipeline_splits.h \
 	%D%/pipeline_sums.c %D%/pipeline_sums.h \
 	%D%/pipeline_ways.c %D%/pipeline_ways.h \
 	%D%/stage_pins.c %D%/stage_pins.h \

@@ -1,0 +1,14 @@
+# Of small graphs splits that need less memory are planned without a limit, too,
+# so that none within one is found to be faster.  A row: limit, time, devices.
+row() {
+	tdlc plan ../auto/parts/net.tdl -k 4 -D batch=16 -D depth=4 -D width=16 \
+		--topology 8xh100-nvlink --stages 2 --micro-batches 4 --train \
+		--json "$@" >"$tmp/x.json"
+	sed -n 's/^  "predicted_seconds": \(.*\),$/\1/p;s/^      "devices": /  /p' \
+		"$tmp/x.json" | tr '\n' ' '
+	echo
+}
+row
+for limit in 7000 5168 4350 3500; do
+	row --memory $limit
+done
