@@ -226,7 +226,8 @@ static bool may_look_further(searcher *x, const pipeline_result *best,
 /* Whether all splits of so few devices are planned in no time. */
 static bool is_small(const searcher *x)
 {
-	return x->how->k <= PIPELINE_FEW_DEVICES && x->layers->n <= PIPELINE_FEW_LAYERS &&
+	return x->how->k <= PIPELINE_FEW_DEVICES &&
+	       x->layers->n <= PIPELINE_FEW_LAYERS &&
 	       x->layers->g->nnodes <= SMALL_GRAPH;
 }
 
