@@ -178,7 +178,7 @@ static void note_spoils(finder *x, kept_plan *k, int instr)
 	k->spoils[instr] = all.at;
 }
 
-/* Which factors are kept, and where. */
+/* The factors that are kept, and their slots. */
 static kept_plan find_slots(finder *x, int worker, int64_t room)
 {
 	kept_plan k = { 0 };
