@@ -575,12 +575,7 @@ static expr_piece print_any(printer *p, const kexpr *e)
 	case KX_FN:
 		return print_fn(p, e);
 	case KX_SELECT:
-		return (expr_piece){
-			arena_printf(p->a, "%s ? %s : %s",
-				     print_at(p, e->args[0], BIND_OR),
-				     print_at(p, e->args[1], BIND_OR),
-				     print_at(p, e->args[2], BIND_OR)),
-			BIND_SELECT};
+		return print_select(p, e);
 	case KX_CAST:
 		return print_cast(p, e);
 	case KX_BITCAST:

@@ -36,4 +36,7 @@ expr_piece print_wrapped(printer *p, expr_piece x, dtype t);
 /* Functions, kernel/functions.def.  (expr_fn.c) */
 expr_piece print_fn(printer *p, const kexpr *e);
 
+/* KX_SELECT.  (expr_select.c) */
+expr_piece print_select(printer *p, const kexpr *e);
+
 #endif

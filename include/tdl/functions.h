@@ -11,6 +11,12 @@
 
 #include "tdl/scalar.h"
 
+/* One of two values, both of which are computed. */
+TDL_INLINE float tdl_choose_f32(bool c, float x, float y)
+{
+	return c ? x : y;
+}
+
 /* 2^n, -126 <= n <= 127. */
 TDL_INLINE float tdl_power_of_two(int32_t n)
 {
