@@ -620,12 +620,14 @@ def check_this(folder):
     model = "input x[300, 7]\ny = exp(x)"
     near("calibrated", predicted(model, path, "-k", "1")["predicted_seconds"],
          expected(m["measured"][0], "function", "f32", 2100, 16800))
-    for wrong in (["--quick"], ["--calibrate", "x.plan"],
-                  ["--calibrate", "-o", os.path.join(folder, "no", "x")]):
+    nowhere = os.path.join(folder, "no", "x")
+    for status, wrong in ((2, ["--quick"]), (2, ["--calibrate", "x.plan"]),
+                          (4, ["--calibrate", "-o", nowhere])):
         done = subprocess.run([TDLRUN, *wrong], capture_output=True,
                               env={**os.environ, "TDL_CALIBRATION": folder},
                               text=True)
-        expect(f"{wrong}: {done.stderr}", done.returncode in (1, 2))
+        expect(f"{wrong}: {done.returncode}, {done.stderr}",
+               done.returncode == status)
 
 
 def check(seed, folder):
