@@ -33,22 +33,44 @@ static void demand_all(frame *f, ast_expr *const *e, int n)
 		demand(f, e[i]);
 }
 
+/* Whether a condition is known, and then its value: a side of `and' or `or'
+ * decides, on the left or on the right of what is not known. */
+static bool is_known(frame *f, const ast_expr *e, bool *value)
+{
+	bool a, b;
+	if (ref_is_constant(f, e)) {
+		*value = ref_eval(f, e).i != 0;
+		return true;
+	}
+	if (e->kind != AST_BINARY || (e->op != OP_AND && e->op != OP_OR))
+		return false;
+	bool left = is_known(f, e->args[0], &a);
+	bool right = is_known(f, e->args[1], &b);
+	*value = e->op == OP_OR;
+	if ((left && a == *value) || (right && b == *value))
+		return true;
+	*value = !*value;
+	return left && right;
+}
+
 static void demand_chosen(frame *f, ast_expr *const args[3])
 {
+	bool chosen;
 	demand(f, args[0]);
-	const ast_expr *only = ref_failed(f) ? NULL : ref_chosen(f, args);
-	if (only)
-		demand(f, only);
+	if (ref_failed(f))
+		return;
+	if (is_known(f, args[0], &chosen))
+		demand(f, args[chosen ? 1 : 2]);
 	else
 		demand_all(f, args + 1, 2);
 }
 
 static void demand_logical(frame *f, const ast_expr *e)
 {
+	bool left;
 	demand(f, e->args[0]);
-	if (ref_failed(f) || (ref_is_constant(f, e->args[0]) &&
-			      (ref_eval(f, e->args[0]).i != 0) ==
-				      (e->op == OP_OR)))
+	if (ref_failed(f) || (is_known(f, e->args[0], &left) &&
+			      left == (e->op == OP_OR)))
 		return;
 	demand(f, e->args[1]);
 }
