@@ -8,7 +8,7 @@
 
 #include "compiler/gradient/tree.h"
 
-/* More are counted as what they have in common. */
+/* More are counted as what they begin with. */
 enum { MOST_PARTS = 8, MOST_WAYS = 4 };
 
 /* The uses of a tensor: under any of these conditions, each a conjunction; of
@@ -61,6 +61,17 @@ static ast_expr *shared(flags *f, ast_expr *x, ast_expr *y, bool in_y)
 	return r;
 }
 
+/* The parts that both begin with.  A part may be at fault where one that stands
+ * before it does not hold, such as k > 0 and n / k > 1. */
+static ast_expr *beginning(flags *f, ast_expr *x, ast_expr *y)
+{
+	ast_expr *a[MOST_PARTS], *b[MOST_PARTS], *r = NULL;
+	int n = parts_of(x, a, 0), m = parts_of(y, b, 0);
+	for (int i = 0; i < n && i < m && ast_same(a[i], b[i]); i++)
+		r = r ? tree_binary(&f->g->t, OP_AND, r, a[i]) : a[i];
+	return r;
+}
+
 /* Both conditions. */
 static ast_expr *both(flags *f, ast_expr *x, ast_expr *y)
 {
@@ -89,14 +100,16 @@ static void add_use(flags *f, int tensor, ast_expr *when)
 {
 	ways *u = &f->of[tensor];
 	for (int i = 0; i < u->n; i++)
-		if (either(f, u->at[i], when, &when))
-			u->at[i--] = u->at[--u->n];
+		if (either(f, u->at[i], when, &when)) {
+			u->at[i] = u->at[--u->n];
+			i = -1; /* what is left may fit others now */
+		}
 	vec_push(f->g->t.a, u, when);
 	if (u->n <= MOST_WAYS)
 		return;
 	while (u->n > 1) {
 		u->n--;
-		u->at[0] = shared(f, u->at[0], u->at[u->n], true);
+		u->at[0] = beginning(f, u->at[0], u->at[u->n]);
 	}
 }
 

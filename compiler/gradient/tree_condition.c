@@ -58,6 +58,10 @@ bool tree_is_whole(const trees *t, const ast_expr *e)
  * does not wrap around in i64. */
 #define MOST_PROVEN 0x1p31
 
+/* What a power counts more for each of its factors but the first: a square times
+ * a few thousand does not wrap around, a cube may. */
+#define MOST_POWER 0x1p16
+
 /* The attributes that count as sizes do. */
 typedef struct counting {
 	tree_counts *counts;
@@ -119,6 +123,35 @@ static bool is_natural(const counting *c, const ast_expr *e)
 	}
 }
 
+static double greatest(const counting *c, const ast_expr *e);
+
+/* The same of a call: a position and a number of points count 1, as what min
+ * and max choose from does; any other may be any number, as cast(1e30, i64). */
+static double greatest_call(const counting *c, const ast_expr *e)
+{
+	const builtin *f = e->calls.function;
+	double most = 0;
+	if (f && (f->rule == RULE_POSITION || f->rule == RULE_POINTS))
+		return 1;
+	if (!f || (f->id != SCALAR_FN_MIN && f->id != SCALAR_FN_MAX))
+		return INFINITY;
+	for (int i = 0; i < e->nargs; i++)
+		most = fmax(most, greatest(c, e->args[i]));
+	return most;
+}
+
+/* Whether two factors have a symbol in common: a product of different ones is a
+ * place in a tensor, or the number of its elements, one of the same is none. */
+static bool shares(const ast_expr *x, const ast_expr *y)
+{
+	if (x->kind == AST_NAME && x->symbol && tree_mentions(y, x->symbol))
+		return true;
+	for (int i = 0; i < x->nargs; i++)
+		if (shares(x->args[i], y))
+			return true;
+	return false;
+}
+
 /* The greatest that e, or what it is computed of, can be where each variable
  * and size counts 1; infinite where that is not known.  A remainder is less
  * than its divisor, even of a number that wrapped around; the divisor of a
@@ -132,8 +165,8 @@ static double greatest(const counting *c, const ast_expr *e)
 		return greatest(c, e->args[0]);
 	if (e->kind == AST_IF)
 		return fmax(greatest(c, e->args[1]), greatest(c, e->args[2]));
-	if (e->kind == AST_CALL) /* a position, or a number of points */
-		return e->calls.function ? 1 : INFINITY;
+	if (e->kind == AST_CALL)
+		return greatest_call(c, e);
 	if (e->kind != AST_BINARY)
 		return is_count(c, e) ? 1 : INFINITY;
 	const ast_expr *of = e->args[0];
@@ -142,10 +175,13 @@ static double greatest(const counting *c, const ast_expr *e)
 	case OP_MUL: /* x / m * m is no greater than x */
 		return is_op(of, OP_DIV) && ast_same(of->args[1], e->args[1]) &&
 				       is_natural(c, of->args[0])
-			       ? x : x * y;
+			       ? x : x * y * (shares(of, e->args[1])
+						      ? MOST_POWER : 1);
 	case OP_DIV:
 		return tree_is_planned(e->args[1]) ? x : fmax(x, y);
 	case OP_MOD:
+		if (!tree_is_planned(e->args[1]) && !(y < MOST_PROVEN))
+			return INFINITY;
 		return is_natural(c, of) ? fmin(x, y) : y;
 	default:
 		return x + y;
