@@ -106,6 +106,11 @@ static void find_plan(api_call *c, void *arg)
 	api_status(c, status);
 	if (!made || status != CLI_OK)
 		return;
+	if (o.frontier) {
+		search_result *took = ARENA_COPY(c->job.arena, r.search, 1);
+		took->seconds = clock_seconds() - begun;
+		r.search = took;
+	}
 	r.plan = with_factors(c->job.arena, r.plan, how.memory);
 	keep_found(c, s, &how, &r);
 	const planner_request others = others_of(&o, &how, s->result->found,
