@@ -44,9 +44,12 @@ static subject subject_of(const page *p, const char *model,
 		return A_MODEL;
 	if (plan && page_is_plan(path))
 		return A_PLAN;
+	if (plan && !is_among(&names, "devices") && !is_among(&names, "pin") &&
+	    !is_among(&names, "pins"))
+		return A_PLAN;
 	if (path_ends_in(path, ".json") || path_ends_in(path, ".txt"))
 		return A_PLACEMENT;
-	return plan && !is_among(&names, "devices") ? A_PLAN : A_MODEL;
+	return A_MODEL;
 }
 
 static const char *read_options(page *p, const char *function,

@@ -48,3 +48,7 @@ tdlc score --topology "$tmp/pair.json" "$tmp/plan.json" | head -n 1
 tdlc score "$tmp/plan.json" -k 4 || echo "-> $?"
 tdlc score --pins "$tmp/plan.json" show.tdl || echo "-> $?"
 tdlc compare --topology "$tmp/pair.json" show.tdl || echo "-> $?"
+# A plan is one wherever its format stands, and one that is missing is missing.
+{ printf '{%300s' ''; tail -c +2 "$tmp/8xk80"; } >"$tmp/s.json"
+tdlc score "$tmp/s.json" | head -n 1
+tdlc score "$tmp/missing.json" 2>&1 | sed 's/.*missing/missing/'
