@@ -236,6 +236,10 @@ bool file_can_write(const char *path)
 	bool there = stat(path, &st) == 0;
 	if (!strcmp(path, "-"))
 		return true;
+	if (!*path) {
+		errno = ENOENT;
+		return false;
+	}
 	if (there && S_ISDIR(st.st_mode)) {
 		errno = EISDIR;
 		return false;
@@ -246,6 +250,25 @@ bool file_can_write(const char *path)
 	bool ok = there ? to && can_replace(to) : can_replace(path);
 	int why = errno;
 	free(to);
+	errno = why;
+	return ok;
+}
+
+bool file_can_write_in(const char *folder)
+{
+	static const char name[] = "/x";
+	size_t n = strlen(folder);
+	char *inside = malloc(n + sizeof(name));
+	if (!inside)
+		return false;
+	memcpy(inside, folder, n);
+	memcpy(inside + n, name, sizeof(name));
+	bool made = mkdir(folder, 0777) == 0;
+	bool ok = (made || errno == EEXIST) && can_replace(inside);
+	int why = errno;
+	if (made)
+		rmdir(folder);
+	free(inside);
 	errno = why;
 	return ok;
 }

@@ -26,6 +26,9 @@ bool file_write(const char *path, const void *data, size_t len);
  * makes a file beside path and removes it.  errno says why not. */
 bool file_can_write(const char *path);
 
+/* The same of files in a folder, which need not be there yet. */
+bool file_can_write_in(const char *folder);
+
 /* Closes the descriptor *fd, an int, unless it is standard input or none: the
  * end of a memory_guard. */
 void file_close(void *fd);

@@ -33,7 +33,8 @@ cli_status command_export(page *p, int argc, char **argv)
 	if (!model != (strcmp(format, "onnx") != 0))
 		return cli_usage(&p->program, "--model goes with --to onnx, "
 				 "which needs it");
-	if (strcmp(format, "cuda") != 0 && !page_can_write(p, p->output))
+	bool folder = !strcmp(format, "cuda");
+	if (!(folder ? page_can_write_in : page_can_write)(p, p->output))
 		return p->status;
 	tdl_plan *plan = page_plan(p, path);
 	if (!plan)

@@ -308,12 +308,22 @@ cli_status page_write(page *p, const char *path, const void *data, size_t n)
 	return p->status;
 }
 
-bool page_can_write(page *p, const char *path)
+static bool can_write(page *p, const char *path, bool can)
 {
-	if (path && !file_can_write(path))
+	if (!can)
 		p->status = cli_failed(&p->program, "%s: %s", path,
 				       strerror(errno));
 	return p->status == CLI_OK;
+}
+
+bool page_can_write(page *p, const char *path)
+{
+	return can_write(p, path, !path || file_can_write(path));
+}
+
+bool page_can_write_in(page *p, const char *folder)
+{
+	return can_write(p, folder, !folder || file_can_write_in(folder));
 }
 
 cli_status page_write_text(page *p, const char *path, char *text)

@@ -177,6 +177,9 @@ cli_status page_write_text(page *p, const char *path, char *text);
  * search; if not, with a message.  NULL is no file. */
 bool page_can_write(page *p, const char *path);
 
+/* The same of files in a folder. */
+bool page_can_write_in(page *p, const char *folder);
+
 /* Whether the output is the standard output. */
 bool page_to_stdout(const page *p);
 

@@ -99,7 +99,7 @@ static bool agree(page *p, const plan_options *o, int noperands)
 	else
 		p->status = CLI_OK;
 	return p->status == CLI_OK && page_can_write(p, p->output) &&
-	       page_can_write(p, o->report);
+	       page_can_write(p, o->report) && page_can_write_in(p, o->cuda);
 }
 
 cli_status command_plan(page *p, int argc, char **argv)

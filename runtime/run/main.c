@@ -120,6 +120,11 @@ static bool can_write(session *s)
 		if (files[i] && !file_can_write(files[i]))
 			return fail_with(&s->f, CLI_MACHINE, "%s: %s",
 					 files[i], strerror(errno));
+	/* An archive is no stream. */
+	if (s->leads && o->outputs && access(o->outputs, F_OK) == 0 &&
+	    !file_is_regular(o->outputs))
+		return fail_with(&s->f, CLI_MACHINE,
+				 "%s: it is not a regular file", o->outputs);
 	return true;
 }
 

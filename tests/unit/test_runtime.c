@@ -332,7 +332,7 @@ static const struct {
 	{ "PLAN --outputs OUT --json", 0, "\"arena_bytes\"" },
 	{ "PLAN --inputs OUT", 1, "input" },
 	{ "PLAN --inputs /nonexistent.npz", 1, "nonexistent" },
-	{ "PLAN --outputs /nonexistent/out.npz", 4, "cannot write" },
+	{ "PLAN --outputs /nonexistent/out.npz", 4, "No such file" },
 	{ "PLAN --json >/dev/full", 4, "" },
 	{ "PLAN --epochs 3", 2, "--epochs needs --data" },
 	{ "PLAN --shuffle", 2, "--shuffle needs --data" },

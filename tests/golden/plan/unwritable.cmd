@@ -23,3 +23,15 @@ done
 status tdlrun --calibrate --quick -o none/a.json
 # Nor is anything left of the look.
 ls
+# No name is no file, and an archive is no stream.
+status tdlc plan missing.tdl -k 2 -o ''
+status tdlc plan missing.tdl -k 2 --report ''
+status tdlrun m.plan --outputs ''
+mkfifo pipe
+status tdlrun m.plan --outputs pipe
+# A folder is looked at likewise.
+status tdlc plan missing.tdl -k 2 --emit-cuda none/deep
+status tdlc plan missing.tdl -k 2 --emit-cuda m.tdl
+status tdlc plan missing.tdl -k 2 --emit-cuda new/
+status tdlc export missing.plan --to cuda -o none/deep
+ls
