@@ -233,15 +233,18 @@ typedef struct part {
 	const box *space;
 	const view *views[CONV_SIDES];
 	conv_call *to;
+	bool *inside; /* all that is taken lies in the views */
 } part;
 
 /* Takes elements lo .. hi of an operand's dimension, the i-th in a call's
- * order. */
+ * order.  Those outside of what is held, which a guarded read has zeros for, no
+ * call can have, but for positions, which are clipped before. */
 static void take(const part *x, conv_side side, int i, int64_t lo, int64_t hi)
 {
 	const view *v = x->views[side];
 	int d = x->c->dim[side][i];
 	conv_operand *to = &x->to->on[side];
+	*x->inside &= v->at.lo[d] <= lo && hi <= v->at.hi[d];
 	to->at += (lo - v->at.lo[d]) * v->stride[d];
 	to->dims[i] = hi - lo;
 	to->strides[i] = v->stride[d];
@@ -340,7 +343,9 @@ static bool take_data_axis(const part *x, int i)
 bool convolution_call(const kernel *k, const convolution *c, const box *space,
 		      const view *inputs, const view *out, conv_call *to)
 {
-	part x = { .k = k, .c = c, .space = space, .to = to };
+	bool inside = true;
+	part x = { .k = k, .c = c, .space = space, .to = to,
+		   .inside = &inside };
 	*to = (conv_call){ .kind = c->kind, .nspatial = c->nspatial,
 			   .groups = 1 };
 	for (int v = 0; v < k->nvars; v++)
@@ -364,5 +369,5 @@ bool convolution_call(const kernel *k, const convolution *c, const box *space,
 					     take_axis(&x, i)))
 			return false;
 	}
-	return true;
+	return inside;
 }

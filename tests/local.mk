@@ -55,6 +55,7 @@ python_files = \
 	%D%/rules.py \
 	%D%/gradients.py \
 	%D%/hostile/models.py \
+	%D%/library_kernels.py \
 	%D%/onnx/byte_model.py \
 	%D%/hostile/networks.py \
 	%D%/hostile/operators.py \

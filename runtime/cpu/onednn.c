@@ -378,14 +378,16 @@ bool onednn_compute(onednn_run *x, const onednn_job *j, int i)
 
 /* ---- kept factors ------------------------------------------------------ */
 
+/* A slot that has to be filled, but that x does not use, is nobody's from then
+ * on: the executor takes it for filled. */
 bool onednn_fills(const onednn_run *x, const onednn_job *j)
 {
 	bool some = false;
 	for (int s = 0; s < KEPT_SIDES; s++)
 		some |= x->kept[s] > 0 && (j->r->fill >> s & 1 ||
 					   *j->r->kept_as[s] != x);
-	for (int s = 0; some && s < KEPT_SIDES; s++)
-		if (j->r->kept[s])
+	for (int s = 0; s < KEPT_SIDES; s++)
+		if (j->r->kept[s] && (some || j->r->fill >> s & 1))
 			*j->r->kept_as[s] = x;
 	return some;
 }
@@ -397,8 +399,8 @@ bool onednn_pack(onednn_run *x, const onednn_job *j, int i)
 	one_part *p = &x->parts[i];
 	int before = alone(o);
 	bool good = true;
-	for (int s = 0; good && p->packs && s < ONE_OUT; s++)
-		if (p->on[s].side >= 0)
+	for (int s = 0; good && s < ONE_OUT; s++)
+		if (p->on[s].packs)
 			good = set_operand(o, j, p, s, 0, t->work) &&
 			       reorder(o, &p->on[s], false, t->stream);
 	no_longer_alone(o, before);

@@ -427,7 +427,7 @@ static bool keep(maker *m, int s, int side, int64_t nbytes)
 	if (side < 0 || !find_place(m, s, side, nbytes, &x->at, &is_new))
 		return false;
 	x->side = side;
-	m->part->packs = is_new;
+	x->packs = is_new;
 	if (is_new)
 		m->x->kept[side] += round_up(nbytes, ALIGN);
 	return true;

@@ -25,6 +25,7 @@ typedef struct one_operand {
 	dnnl_primitive_t reorder;   /* from one to the other; NULL */
 	int64_t at;		    /* bytes to the copy, from the work space */
 	int side; /* KEPT_..: from what is kept; -1: it is not */
+	bool packs; /* .. and this part packs it, which others may use */
 } one_operand;
 
 /* A part of a run: ncalls calls of a primitive, which begin at[i] elements
@@ -38,7 +39,6 @@ typedef struct one_part {
 	dnnl_memory_t scratchpad;
 	int64_t scratchpad_at;
 	int64_t nbytes; /* of work space */
-	bool packs;	/* its part of a kept factor, which others may use */
 } one_part;
 
 /* A call, before it is a primitive. */
