@@ -93,7 +93,8 @@ static double product_seconds(const measured_list *all, const kernel_load *l)
 	const curve *square = long_sides(all);
 	double x = one_seconds(b.low, square, l->work);
 	double y = one_seconds(b.high, square, l->work);
-	double one = x * pow(y / x, b.part), begin = b.high->at[0].seconds;
+	double one = x * pow(y / x, b.part);
+	double begin = fmin(one, b.high->at[0].seconds);
 	if (l->count <= 1)
 		return one;
 	return begin + l->count * fmax(one - begin,

@@ -161,7 +161,7 @@ static int judge_all(searcher *x, candidates *all, pipeline_result *best)
 	if (all->n > 0)
 		qsort(all->at, (size_t)all->n, sizeof(candidate), by_expected);
 	for (int i = 0; i < all->n && x->planned.n < n + MOST_PLANNED; i++)
-		if (x->planned.n < MOST_IN_ALL &&
+		if (x->planned.n < x->most &&
 		    is_hopeful(x, &all->at[i], best))
 			judge(x, &all->at[i].cut, all->at[i].sampled, best);
 	return x->planned.n - n;
@@ -237,6 +237,7 @@ static void search(searcher *x, pipeline_result *best)
 {
 	bool any = x->aims->any_schedule;
 	x->share = 1;
+	x->most = x->planned.n + MOST_IN_ALL;
 	for (int i = 0; i < MOST_ROUNDS && !x->failed; i++) {
 		candidates all = { 0 };
 		pipeline_splits_find(x, any ? SCHEDULE_1F1B : x->aims->kind,
@@ -250,45 +251,84 @@ static void search(searcher *x, pipeline_result *best)
 	try_schedules(x, best);
 }
 
+/* Where the way to less memory ends above the limit: the way to less time may
+ * lead below it. */
+static void refine_by_time(searcher *x, const pipeline_result *from,
+			   pipeline_result *best)
+{
+	pipeline_result fast = *from, again;
+	plan_request roomy = *x->how;
+	roomy.memory = PLAN_MAX_BYTES;
+	x->failed = !pipeline_refine(&roomy, x->layers, &fast) ||
+		    !pipeline_plan(x->how, x->layers, fast.cut, &again);
+	if (!x->failed && pipeline_is_better(x->how, &again, best))
+		*best = again;
+}
+
 /* The best with its cuts where they are best. */
 static void refine(searcher *x, pipeline_result *best)
 {
-	if (best->plan && !x->failed)
-		x->failed = !pipeline_refine(x->how, x->layers, best);
+	const pipeline_result from = *best;
+	if (!best->plan || x->failed)
+		return;
+	x->failed = !pipeline_refine(x->how, x->layers, best);
+	if (!x->failed && !pipeline_is_within(x->how, best))
+		refine_by_time(x, &from, best);
+}
+
+/* Plans the fastest new splits within a limit of what is known of them. */
+static int judge_within(searcher *x, pipeline_result *best, bool *any)
+{
+	candidates all = { 0 };
+	int n = 0;
+	pipeline_splits_find(x, x->aims->any_schedule ? SCHEDULE_1F1B
+						      : x->aims->kind, &all);
+	*any = all.n > 0;
+	if (all.n > 0)
+		qsort(all.at, (size_t)all.n, sizeof(candidate), by_expected);
+	for (int q = 0; q < all.n && q < MOST_PLANNED; q++)
+		if (!is_planned(x, &all.at[q].cut)) {
+			judge(x, &all.at[q].cut, all.at[q].sampled, best);
+			n++;
+		}
+	return n;
 }
 
 /* The best of splits of a small graph that need less than so much, as if there
  * were so little memory: by what layers cost alone they are slower than others,
  * which their programs need not be.  So less memory leads to few plans that
  * more would not. */
-static void search_below(searcher *x, int64_t less, pipeline_result *best)
+static void search_below(searcher *x, int64_t less, pipeline_result *below)
 {
-	bool any = x->aims->any_schedule;
-	for (int i = 0; i < MOST_BELOW && !x->failed; i++) {
-		candidates all = { 0 };
+	bool any = true;
+	for (int i = 0; i < MOST_BELOW && !x->failed && any; i++) {
+		pipeline_result one = { 0 };
 		less = x->costed.memory = less - less / 8;
-		pipeline_splits_find(x, any ? SCHEDULE_1F1B : x->aims->kind,
-				     &all);
-		if (all.n == 0)
-			break;
-		qsort(all.at, (size_t)all.n, sizeof(candidate), by_expected);
-		for (int q = 0; q < all.n && q < MOST_PLANNED; q++)
-			if (!is_planned(x, &all.at[q].cut))
-				judge(x, &all.at[q].cut, all.at[q].sampled,
-				      best);
+		for (int r = 0; r < 3 && !x->failed; r++)
+			if (judge_within(x, &one, &any) == 0)
+				break;
+		refine(x, &one);
+		if (one.plan && pipeline_is_better(x->how, &one, below))
+			*below = one;
 	}
 	x->costed.memory = x->how->memory;
-	try_schedules(x, best);
+	try_schedules(x, below);
 }
 
 /* Splits of all kinds, refined. */
 static void search_all(searcher *x, pipeline_result *best)
 {
-	pipeline_result below = { 0 };
+	pipeline_result more = { 0 }, below = { 0 };
 	search(x, best);
 	refine(x, best);
 	if (!best->plan || x->failed || !is_small(x))
 		return;
+	x->neighbours = true;
+	search(x, &more);
+	refine(x, &more);
+	if (!x->failed && more.plan &&
+	    pipeline_is_better(x->how, &more, best))
+		*best = more;
 	double limit = pipeline_limit(x->how, 0, x->how->k);
 	search_below(x, (int64_t)fmin(limit, 2 * (double)best->peak_bytes),
 		     &below);

@@ -317,7 +317,7 @@ void pipeline_splits_find(searcher *x, pipeline_schedule kind, candidates *all)
 	if (x->failed || (x->how->topology->nkinds == 0 && k > 8 && !n))
 		return;
 	split_unevenly(x, kind, all);
-	if (k <= PIPELINE_FEW_DEVICES &&
+	if (x->neighbours && k <= PIPELINE_FEW_DEVICES &&
 	    x->layers->n <= PIPELINE_FEW_LAYERS)
 		split_shifted(x, kind, all);
 }

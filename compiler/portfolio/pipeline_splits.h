@@ -31,6 +31,8 @@ typedef struct searcher {
 	pipeline_sums sums;
 	pipeline_measurer measurer;
 	VEC(int) measured; /* numbers of devices whose ways are there */
+	int most; /* cuts that may be planned */
+	bool neighbours;   /* splits of these, too */
 	double share;	   /* of a device's limit that may be used */
 	double alone; /* seconds of a micro-batch on one device, both passes; 0:
 			 not known */
