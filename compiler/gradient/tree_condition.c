@@ -58,8 +58,8 @@ bool tree_is_whole(const trees *t, const ast_expr *e)
  * does not wrap around in i64. */
 #define MOST_PROVEN 0x1p31
 
-/* What a power counts more for each of its factors but the first: a square times
- * a few thousand does not wrap around, a cube may. */
+/* A power counts so much more for each of its factors but the first: a square
+ * times a few thousand does not wrap around, a cube may. */
 #define MOST_POWER 0x1p16
 
 /* The attributes that count as sizes do. */
