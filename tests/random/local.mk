@@ -45,6 +45,7 @@ EXTRA_DIST += \
 	%D%/known/extent_not_shown.tdl \
 	%D%/known/let_of_a_call_under_flag.tdl \
 	%D%/known/let_under_flag.tdl \
+	%D%/known/let_under_select.tdl \
 	%D%/known/lets_under_flags.tdl \
 	%D%/known/may_read_outside.tdl \
 	%D%/known/zero_of_none.tdl \
