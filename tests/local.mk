@@ -205,3 +205,7 @@ check-planted:
 	$(AM_TESTS_ENVIRONMENT) srcdir='$(srcdir)' \
 		$(SHELL) $(srcdir)/%D%/random/planted.sh $(PLANTED)
 .PHONY: check-planted check-valgrind fuzz
+
+# The sources that are made, which a program that is built alone needs.
+generated: $(BUILT_SOURCES)
+.PHONY: generated

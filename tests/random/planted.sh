@@ -115,6 +115,7 @@ try() {	# NAME PATCH TEST OPTION...
 
 copy
 [ -f "$work/build/config.status" ] || configure
+build generated || stop "the sources do not build, see $work/log"
 [ $# -gt 0 ] || for p in "$srcdir"/tests/random/planted/*.patch; do
 	set -- "$@" "$(basename "$p" .patch)"
 done
