@@ -159,21 +159,33 @@ static int create_beside(char *path)
 	return fd;
 }
 
+/* Makes a file beside `path`, with a name for the caller to free; -1 with errno
+ * set, and none, on failure. */
+static int make_beside(const char *path, char **name)
+{
+	size_t n = strlen(path);
+	*name = malloc(n + TMP_SUFFIX);
+	if (!*name)
+		return -1;
+	memcpy(*name, path, n + 1);
+	int fd = create_beside(*name);
+	if (fd < 0) {
+		int why = errno;
+		free(*name);
+		errno = why;
+	}
+	return fd;
+}
+
 /* Writes a file beside `path` and renames it: nobody ever sees half of it.  Its
  * mode is *mode, or for NULL that of a new file. */
 static bool replace(const char *path, const mode_t *mode, const void *data,
 		    size_t len)
 {
-	size_t n = strlen(path);
-	char *tmp = malloc(n + TMP_SUFFIX);
-	if (!tmp)
+	char *tmp;
+	int fd = make_beside(path, &tmp);
+	if (fd < 0)
 		return false;
-	memcpy(tmp, path, n + 1);
-	int fd = create_beside(tmp);
-	if (fd < 0) {
-		free(tmp);
-		return false;
-	}
 	bool ok = (!mode || fchmod(fd, *mode) == 0) &&
 		  write_all(fd, data, len) && fsync(fd) == 0;
 	int why = errno;
@@ -214,20 +226,14 @@ bool file_write(const char *path, const void *data, size_t len)
 /* Whether a file beside path can be made; it is removed. */
 static bool can_replace(const char *path)
 {
-	size_t n = strlen(path);
-	char *tmp = malloc(n + TMP_SUFFIX);
-	if (!tmp)
+	char *tmp;
+	int fd = make_beside(path, &tmp);
+	if (fd < 0)
 		return false;
-	memcpy(tmp, path, n + 1);
-	int fd = create_beside(tmp);
-	int why = errno;
-	if (fd >= 0) {
-		close(fd);
-		unlink(tmp);
-	}
+	close(fd);
+	unlink(tmp);
 	free(tmp);
-	errno = why;
-	return fd >= 0;
+	return true;
 }
 
 bool file_can_write(const char *path)
