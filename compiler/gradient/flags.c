@@ -129,21 +129,13 @@ static ast_expr *planned_part(flags *f, ast_expr *c, bool holds)
 	return holds ? c : tree_not(&f->g->t, c);
 }
 
-/* Whether the first argument chooses between the others. */
-static bool is_choice(const ast_expr *e)
-{
-	return e->kind == AST_IF ||
-	       (e->kind == AST_CALL && e->calls.function &&
-		e->calls.function->rule == RULE_SELECT);
-}
-
 /* Notes the tensors in e, which stands under a condition. */
 static void walk(flags *f, const ast_expr *e, ast_expr *when)
 {
 	int tensor = e->kind == AST_NAME ? grad_tensor_of(f->g, e) : -1;
 	if (tensor >= 0)
 		add_use(f, tensor, when);
-	if (is_choice(e)) {
+	if (tree_is_choice(e)) {
 		ast_expr *c = e->args[0];
 		walk(f, c, when);
 		walk(f, e->args[1], both(f, when, planned_part(f, c, true)));

@@ -107,10 +107,8 @@ static ast_expr *hoist_reduction(hoisting *h, const ast_expr *e)
 /* Whether operands of e are computed under a condition. */
 static bool is_conditional(const ast_expr *e)
 {
-	return e->kind == AST_IF ||
-	       (e->kind == AST_BINARY && (e->op == OP_AND || e->op == OP_OR)) ||
-	       (e->kind == AST_CALL && e->calls.function &&
-		e->calls.function->rule == RULE_SELECT);
+	return tree_is_choice(e) ||
+	       (e->kind == AST_BINARY && (e->op == OP_AND || e->op == OP_OR));
 }
 
 /* An expression without reductions. */

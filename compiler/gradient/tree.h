@@ -71,6 +71,9 @@ bool tree_is_int(const ast_expr *e, int64_t i);
 /* Whether it is a number, 0 or 0.0. */
 bool tree_is_zero(const ast_expr *e);
 
+/* Whether its first argument chooses between the other two: if and select(). */
+bool tree_is_choice(const ast_expr *e);
+
 /* Whether it follows from attributes, sizes and constants alone.  Such a number
  * does not wrap around, nor is a divisor of whole numbers negative: expansion
  * refuses that. */

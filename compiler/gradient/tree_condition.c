@@ -68,6 +68,13 @@ typedef struct counting {
 	const void *arg;
 } counting;
 
+bool tree_is_choice(const ast_expr *e)
+{
+	return e->kind == AST_IF ||
+	       (e->kind == AST_CALL && e->calls.function &&
+		e->calls.function->rule == RULE_SELECT);
+}
+
 bool tree_is_planned(const ast_expr *e)
 {
 	switch (e->kind) {
