@@ -14,7 +14,8 @@ enum {
 	MOST_IN_ALL = 12,  /* and of all */
 	MOST_ROUNDS = 10,
 	SMALL_GRAPH = 1024, /* nodes, of which splits are tried that .. */
-	MOST_BELOW = 8,	   /* .. need less, so many times */
+	MOST_BELOW = 8,	   /* .. need less, so many times, .. */
+	MOST_ROUNDS_BELOW = 3, /* .. in so many rounds each */
 };
 
 /* Of a device's memory, by what is known, where nothing that needs less is
@@ -304,7 +305,7 @@ static void search_below(searcher *x, int64_t less, pipeline_result *below)
 	for (int i = 0; i < MOST_BELOW && !x->failed && any; i++) {
 		pipeline_result one = { 0 };
 		less = x->costed.memory = less - less / 8;
-		for (int r = 0; r < 3 && !x->failed; r++)
+		for (int r = 0; r < MOST_ROUNDS_BELOW && !x->failed; r++)
 			if (judge_within(x, &one, &any) == 0)
 				break;
 		refine(x, &one);

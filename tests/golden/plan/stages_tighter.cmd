@@ -12,3 +12,9 @@ row
 for limit in 7000 5168 4350 3500; do
 	row --memory $limit
 done
+# A plan fits where its own need is the limit.
+for limit in 1M 3776; do
+	tdlc plan ../auto/parts/plateau.tdl -k 2 -D batch=16 --train --stages auto \
+		--micro-batches 8 --schedule interleaved:2 --topology 2x8xh100 \
+		--memory $limit | grep 'memory  '
+done
