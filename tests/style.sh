@@ -5,7 +5,7 @@
 # file's name, at most 600 lines a file and 60 a function, the rows of the
 # tables in it aside; no comment begins with "What", "How", "Who" or "Which", as
 # if a question were a name, and no file's head with "Whether" (which says of a
-# function that it answers a question).
+# function that it answers a question).  Nothing strange lies in the root.
 #
 #	style.sh [TREE]		checks a source tree, by default $srcdir
 set -eu
@@ -112,6 +112,13 @@ faults() {
 	LC_ALL=C awk -v counts="$counts" -f "$program" "$counts" $files
 }
 
+# Files that somebody left in the root; known where the tree is git's.
+strays() {
+	git -C "$1" ls-files 2>/dev/null | grep -v / |
+	grep -vxE '\..*|[A-Z]+(\.md)?|Makefile\.am|configure\.ac|quickstart' |
+	sed 's/$/: has no place in the root/'
+}
+
 # plant FILE WANT: standard input as that file has WANT faults.
 plant() {
 	tree=$(mktemp -d)
@@ -152,5 +159,5 @@ self_test() {
 }
 
 [ "${1-}" ] || self_test
-found=$(faults "${1:-${srcdir:-.}}")
+found=$(faults "${1:-${srcdir:-.}}"; strays "${1:-${srcdir:-.}}")
 [ -z "$found" ] || { printf '%s\n' "$found"; exit 1; }
