@@ -279,6 +279,16 @@ bool file_can_write_in(const char *folder)
 	return ok;
 }
 
+bool file_is_same(const char *path, const char *other)
+{
+	struct stat st, so;
+	bool there = stat(path, &st) == 0, too = stat(other, &so) == 0;
+	if (!there && !too)
+		return !strcmp(path, other);
+	return there && too && S_ISREG(st.st_mode) && st.st_dev == so.st_dev &&
+	       st.st_ino == so.st_ino;
+}
+
 char *path_folder(arena *a, const char *path)
 {
 	const char *slash = strrchr(path, '/');

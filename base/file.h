@@ -49,6 +49,9 @@ const char *path_seen_from(arena *a, const char *folder, const char *path);
 /* Whether a path ends in a suffix such as ".tdl", and has more than that. */
 bool path_ends_in(const char *path, const char *suffix);
 
+/* Whether two paths name one regular file, or are one path to none yet. */
+bool file_is_same(const char *path, const char *other);
+
 bool file_exists(const char *path);
 bool file_is_regular(const char *path);
 

@@ -158,6 +158,8 @@ int page_begin(page *p, int argc, char **argv)
 			      &p->status);
 	if (first >= 0 && !set_context(p))
 		return -1;
+	p->operands = argv + first;
+	p->noperands = first < 0 ? 0 : argc - first;
 	return first;
 }
 
@@ -316,9 +318,26 @@ static bool can_write(page *p, const char *path, bool can)
 	return p->status == CLI_OK;
 }
 
+/* Whether a file to write is none that is read, or written already. */
+static bool is_apart(page *p, const char *path)
+{
+	const char *why = NULL;
+	for (int i = 0; i < p->noperands; i++)
+		if (file_exists(path) && file_is_same(path, p->operands[i]))
+			why = "is read, and would be overwritten";
+	for (int i = 0; i < p->written.n; i++)
+		if (file_is_same(path, p->written.at[i]))
+			why = "would be written twice";
+	vec_push(p->arena, &p->written, path);
+	if (why)
+		p->status = cli_usage(&p->program, "%s %s", path, why);
+	return !why;
+}
+
 bool page_can_write(page *p, const char *path)
 {
-	return can_write(p, path, !path || file_can_write(path));
+	return !path || (can_write(p, path, file_can_write(path)) &&
+			 is_apart(p, path));
 }
 
 bool page_can_write_in(page *p, const char *folder)

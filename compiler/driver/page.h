@@ -61,6 +61,9 @@ typedef struct page {
 	cli_words profiles; /* --profile */
 	bool json;
 	const char *output; /* -o; NULL */
+	char **operands;    /* of the command line; noperands of them */
+	int noperands;
+	cli_words written;  /* what page_can_write() has seen */
 } page;
 
 extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
@@ -174,7 +177,8 @@ cli_status page_write(page *p, const char *path, const void *data, size_t n);
 cli_status page_write_text(page *p, const char *path, char *text);
 
 /* Whether a file can be written, as far as that is known ahead of a long
- * search; if not, with a message.  NULL is no file. */
+ * search, and is neither an operand nor a file that was asked for; if not, with
+ * a message.  NULL is no file. */
 bool page_can_write(page *p, const char *path);
 
 /* The same of files in a folder. */

@@ -109,6 +109,16 @@ static bool only_trains(const options *o)
 	       o->checkpoint || o->log || o->learning_rate >= 0;
 }
 
+/* Whether a file to write is none of some others. */
+static bool is_apart(session *s, const char *path, const char *const *others,
+		     int n, const char *what)
+{
+	for (int i = 0; i < n; i++)
+		if (others[i] && file_is_same(path, others[i]))
+			return fail_with(&s->f, CLI_USAGE, "%s %s", path, what);
+	return true;
+}
+
 /* Whether the files that are asked for can be written, as far as that is known
  * ahead of the run; the process that leads writes them. */
 static bool can_write(session *s)
@@ -116,13 +126,25 @@ static bool can_write(session *s)
 	const options *o = s->o;
 	const char *const files[] = { o->outputs, o->trace, o->profile,
 				      o->output };
-	for (size_t i = 0; s->leads && i < sizeof(files) / sizeof(*files); i++)
-		if (files[i] && !file_can_write(files[i]))
+	const char *const reads[] = { o->plan, o->inputs, o->parameters,
+				      o->data, o->evaluate_data };
+	const int nfiles = sizeof(files) / sizeof(*files);
+	const int nreads = sizeof(reads) / sizeof(*reads);
+	for (int i = 0; s->leads && i < nfiles; i++) {
+		if (!files[i])
+			continue;
+		if (!file_can_write(files[i]))
 			return fail_with(&s->f, CLI_MACHINE, "%s: %s",
 					 files[i], strerror(errno));
+		if (!is_apart(s, files[i], reads, nreads,
+			      "is read, and would be overwritten") ||
+		    !is_apart(s, files[i], files, i, "would be written twice"))
+			return false;
+	}
 	/* An archive is no stream. */
-	if (s->leads && o->outputs && access(o->outputs, F_OK) == 0 &&
-	    !file_is_regular(o->outputs))
+	if (s->leads && o->outputs &&
+	    (!strcmp(o->outputs, "-") || (access(o->outputs, F_OK) == 0 &&
+					  !file_is_regular(o->outputs))))
 		return fail_with(&s->f, CLI_MACHINE,
 				 "%s: it is not a regular file", o->outputs);
 	return true;

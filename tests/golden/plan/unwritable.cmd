@@ -29,6 +29,16 @@ status tdlc plan missing.tdl -k 2 --report ''
 status tdlrun m.plan --outputs ''
 mkfifo pipe
 status tdlrun m.plan --outputs pipe
+status tdlrun m.plan --outputs -
+# Nor is it what is read, by any of its names, or asked for twice.
+ln -s m.tdl link.tdl
+status tdlc plan m.tdl -k 2 -o m.tdl
+status tdlc plan m.tdl -k 2 -o link.tdl
+status tdlc plan m.tdl -k 2 -o a.plan --report a.plan
+status tdlc report m.plan -o m.plan
+status tdlc compile m.tdl -o a.tdd -MD -MF a.tdd
+status tdlrun m.plan --outputs m.plan
+status tdlrun m.plan --trace a.json --profile a.json
 # A folder is looked at likewise.
 status tdlc plan missing.tdl -k 2 --emit-cuda none/deep
 status tdlc plan missing.tdl -k 2 --emit-cuda m.tdl
