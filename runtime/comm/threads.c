@@ -273,7 +273,7 @@ static void *open_threads(void *run, const plan_pipeline *p, failure *f)
 	c->spins = processors(NULL) >= c->nworkers ? SPINS : 0;
 	barrier_init(&c->barrier, c->nworkers);
 	pthread_mutex_init(&c->lock, NULL);
-	c->thread_pool = thread_pool_open(c->nworkers);
+	c->thread_pool = thread_pool_open(c->nworkers, false);
 	if (c->thread_pool && thread_pool_size(c->thread_pool) == c->nworkers)
 		return c;
 	fail_with(f, CLI_MACHINE, "cannot start a thread for each of %d "

@@ -89,11 +89,12 @@ static void keeps_cpu(void *state, int number, kept_factor to[KEPT_SIDES])
 static void open_teams(cpu *c)
 {
 	int n = c->nworkers * c->thread_pool_size;
+	bool spins = n <= processors(NULL);
 	c->teams = ARENA_ARRAY(c->a, thread_pool *, c->nworkers);
 	c->benches = ARENA_ARRAY(c->a, bench, n);
 	c->parts = ARENA_ARRAY(c->a, box, n);
 	for (int w = 0; w < c->nworkers; w++)
-		c->teams[w] = thread_pool_open(c->thread_pool_size);
+		c->teams[w] = thread_pool_open(c->thread_pool_size, spins);
 	for (int i = 0; i < n; i++)
 		c->benches[i].scratch = aligned_alloc(64, TDL_SCRATCH);
 }

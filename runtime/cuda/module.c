@@ -302,7 +302,7 @@ bool cuda_modules_load(cuda *c, int n, const char *const *texts,
 		    make_jobs(c, &b, n, texts, f);
 	if (good && n > 0) {
 		int most = processors(NULL);
-		t = thread_pool_open(most < b.njobs ? most : b.njobs);
+		t = thread_pool_open(most < b.njobs ? most : b.njobs, false);
 		good = t || fail_with(f, CLI_MACHINE, "out of memory");
 	}
 	if (t) {

@@ -3,9 +3,20 @@
 #include "runtime/exec/thread_pool.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
+
+/* Kernels follow each other within microseconds, while a thread that sleeps
+ * wakes up some 50 us later: so long a thread looks for what it waits for, in
+ * seconds, before it sleeps. */
+#define SPIN 200e-6
+
+/* Of a call: its number and, in the low bits, the parts that it has. */
+enum { PART_BITS = 16 };
 
 typedef struct member {
 	thread_pool *thread_pool;
@@ -14,18 +25,102 @@ typedef struct member {
 } member;
 
 struct thread_pool {
-	pthread_mutex_t lock;
-	pthread_cond_t begun, ended;
 	int size;
+	bool spins;
 	member *members; /* but the first, who is the caller */
-	unsigned long round;
-	int parts, busy;
+	/* The last call.  What belongs to it is read by those who have a part
+	 * in it, for whom the caller waits. */
+	_Atomic uint64_t call;
 	void (*part)(void *arg, int i);
 	void *arg;
-	bool over;
 	memory *memory; /* of the call that runs the parts; NULL */
-	memory_end end; /* why one of them ended early */
+	atomic_int busy; /* members with a part that has not ended */
+	/* Those who sleep: their number is raised ahead of a last look, and
+	 * read behind what they look at. */
+	pthread_mutex_t lock;
+	pthread_cond_t begun, ended;
+	atomic_int asleep;
+	atomic_bool caller_sleeps, over;
+	memory_end end; /* why one of the parts ended early; under the lock */
 };
+
+/* ---- waiting ----------------------------------------------------------- */
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static bool has_begun(thread_pool *t, uint64_t done)
+{
+	return atomic_load(&t->call) != done || atomic_load(&t->over);
+}
+
+static bool has_ended(thread_pool *t, uint64_t unused)
+{
+	(void)unused;
+	return atomic_load(&t->busy) == 0;
+}
+
+/* Whether something comes to be so within a moment; where threads do not spin,
+ * whether it is so. */
+static bool spin(thread_pool *t, bool (*is_so)(thread_pool *, uint64_t),
+		 uint64_t x)
+{
+	double end = 0;
+	for (int i = 0; !is_so(t, x); i++) {
+		if (!t->spins)
+			return false;
+		relax();
+		if (i % 64 != 63)
+			continue;
+		double now = clock_seconds();
+		if (end == 0)
+			end = now + SPIN;
+		else if (now > end)
+			return false;
+	}
+	return true;
+}
+
+static void await_call(thread_pool *t, uint64_t done)
+{
+	if (spin(t, has_begun, done))
+		return;
+	pthread_mutex_lock(&t->lock);
+	atomic_fetch_add(&t->asleep, 1);
+	while (!has_begun(t, done))
+		pthread_cond_wait(&t->begun, &t->lock);
+	atomic_fetch_sub(&t->asleep, 1);
+	pthread_mutex_unlock(&t->lock);
+}
+
+static void await_members(thread_pool *t)
+{
+	if (spin(t, has_ended, 0))
+		return;
+	pthread_mutex_lock(&t->lock);
+	atomic_store(&t->caller_sleeps, true);
+	while (!has_ended(t, 0))
+		pthread_cond_wait(&t->ended, &t->lock);
+	atomic_store(&t->caller_sleeps, false);
+	pthread_mutex_unlock(&t->lock);
+}
+
+static void wake(thread_pool *t, bool sleeps, pthread_cond_t *from)
+{
+	if (!sleeps)
+		return;
+	pthread_mutex_lock(&t->lock);
+	pthread_cond_broadcast(from);
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- parts ------------------------------------------------------------- */
 
 typedef struct part_run {
 	thread_pool *of;
@@ -61,27 +156,23 @@ static void *serve(void *arg)
 {
 	member *m = arg;
 	thread_pool *t = m->thread_pool;
-	unsigned long done = 0;
-	pthread_mutex_lock(&t->lock);
+	uint64_t call = 0;
 	for (;;) {
-		while (t->round == done && !t->over)
-			pthread_cond_wait(&t->begun, &t->lock);
-		if (t->over)
-			break;
-		done = t->round;
-		if (m->number >= t->parts)
+		await_call(t, call);
+		if (atomic_load(&t->over))
+			return NULL;
+		call = atomic_load(&t->call);
+		if ((uint64_t)m->number >= call % (1 << PART_BITS))
 			continue;
-		pthread_mutex_unlock(&t->lock);
 		run_part(t, m->number);
-		pthread_mutex_lock(&t->lock);
-		if (--t->busy == 0)
-			pthread_cond_signal(&t->ended);
+		if (atomic_fetch_sub(&t->busy, 1) == 1)
+			wake(t, atomic_load(&t->caller_sleeps), &t->ended);
 	}
-	pthread_mutex_unlock(&t->lock);
-	return NULL;
 }
 
-thread_pool *thread_pool_open(int n)
+/* ---- the pool ---------------------------------------------------------- */
+
+thread_pool *thread_pool_open(int n, bool spins)
 {
 	thread_pool *t = calloc(1, sizeof(*t));
 	if (!t)
@@ -90,6 +181,8 @@ thread_pool *thread_pool_open(int n)
 	pthread_cond_init(&t->begun, NULL);
 	pthread_cond_init(&t->ended, NULL);
 	t->size = 1;
+	t->spins = spins;
+	n = n < 1 << PART_BITS ? n : (1 << PART_BITS) - 1;
 	t->members = n > 1 ? calloc((size_t)n, sizeof(*t->members)) : NULL;
 	while (t->members && t->size < n) {
 		member *m = &t->members[t->size];
@@ -105,10 +198,8 @@ void thread_pool_close(thread_pool *t)
 {
 	if (!t)
 		return;
-	pthread_mutex_lock(&t->lock);
-	t->over = true;
-	pthread_cond_broadcast(&t->begun);
-	pthread_mutex_unlock(&t->lock);
+	atomic_store(&t->over, true);
+	wake(t, true, &t->begun);
 	for (int i = 1; i < t->size; i++)
 		pthread_join(t->members[i].thread, NULL);
 	pthread_cond_destroy(&t->begun);
@@ -130,21 +221,16 @@ void thread_pool_run(thread_pool *t, int n, void (*part)(void *arg, int i),
 		part(arg, 0);
 		return;
 	}
-	pthread_mutex_lock(&t->lock);
 	t->part = part;
 	t->arg = arg;
 	t->memory = memory_current();
 	t->end = MEMORY_DONE;
-	t->parts = n;
-	t->busy = n - 1;
-	t->round++;
-	pthread_cond_broadcast(&t->begun);
-	pthread_mutex_unlock(&t->lock);
+	atomic_store(&t->busy, n - 1);
+	uint64_t number = atomic_load(&t->call) >> PART_BITS;
+	atomic_store(&t->call, (number + 1) << PART_BITS | (uint64_t)n);
+	wake(t, atomic_load(&t->asleep) > 0, &t->begun);
 	run_part(t, 0);
-	pthread_mutex_lock(&t->lock);
-	while (t->busy)
-		pthread_cond_wait(&t->ended, &t->lock);
-	pthread_mutex_unlock(&t->lock);
+	await_members(t);
 	if (t->end != MEMORY_DONE)
 		memory_fail(t->end);
 }

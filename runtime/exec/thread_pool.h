@@ -5,9 +5,10 @@
 #include <stdbool.h>
 
 /* A pool of n threads, the caller's own included; where threads can't be
- * started it is smaller. */
+ * started it is smaller.  Those that spin wait for a moment ahead of going to
+ * sleep, which is of use where each has a processor of its own. */
 typedef struct thread_pool thread_pool;
-thread_pool *thread_pool_open(int n);
+thread_pool *thread_pool_open(int n, bool spins);
 void thread_pool_close(thread_pool *t);
 int thread_pool_size(const thread_pool *t);
 
