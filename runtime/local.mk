@@ -19,7 +19,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/cpu/build.c %D%/cpu/build.h \
 	%D%/cpu/chunks.c %D%/cpu/chunks.h \
 	%D%/exec/build_cache.c %D%/exec/build_cache.h \
-	%D%/cpu/cpu.c %D%/cpu/onednn.h \
+	%D%/cpu/cpu.c %D%/cpu/shares.c %D%/cpu/shares.h %D%/cpu/onednn.h \
 	%D%/cpu/kernels/cholesky.c \
 	%D%/cpu/kernels/builtin.c %D%/exec/builtin.h \
 	%D%/cpu/kernels/matrix.c \

@@ -5,13 +5,22 @@
 
 models=$(cd "${srcdir:-.}/examples/models" && pwd)
 
-expect 0 "$TDLC" plan "$models/mlp.tdl" -D batch=64 -D width=320 -D depth=2 \
-	--train -k 1 -o "$tmp/plan"
-for n in 1 2 5; do
-	expect 0 "$TDLRUN" "$tmp/plan" --steps 2 --threads $n \
-		--outputs "$tmp/$n.npz"
-	cmp -s "$tmp/1.npz" "$tmp/$n.npz" || fail "$n threads: other results"
-done
+# same NAME ARGUMENT...: any number of threads gives the same bits.
+same() {
+	name=$1
+	shift
+	expect 0 "$TDLC" plan "$models/$name.tdl" "$@" -k 1 -o "$tmp/plan"
+	for n in 1 2 5; do
+		expect 0 "$TDLRUN" "$tmp/plan" --threads $n \
+			--outputs "$tmp/$n.npz"
+		cmp -s "$tmp/1.npz" "$tmp/$n.npz" ||
+			fail "$name, $n threads: other results"
+	done
+}
+
+same unet -D batch=1 -D image=16 -D width=24 -D 'widen=[1,2]' -D depth=1 \
+	-D attention_at=8 -D groups=8
+same mlp -D batch=64 -D width=320 -D depth=2 --train
 expect 2 "$TDLRUN" "$tmp/plan" --threads 0
 "$TDLRUN" "$tmp/none" --backend cuda 2>&1 | grep -q 'not built in' ||
 	expect 2 "$TDLRUN" "$tmp/plan" --threads 2 --backend cuda

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "include/tdl/generated.h"
 #include "runtime/cpu/build.h"
+#include "runtime/cpu/shares.h"
 #include "runtime/cpu/onednn.h"
 #include "runtime/exec/backend.h"
 #include "runtime/exec/thread_pool.h"
@@ -36,6 +37,7 @@ typedef struct cpu {
 	int nworkers, thread_pool_size;
 	cpu_kernel **generated; /* by kernel; NULL where it is evaluated */
 	tdl_keeps *keeps;	/* [kernel * KEPT_SIDES + side] */
+	uint32_t **reads;	/* by kernel: shares_reads() */
 	opaque_fn *opaque;
 	void *built, *library; /* handles of dlopen() */
 	onednn *onednn;	       /* NULL unless it is asked for */
@@ -84,6 +86,13 @@ static void keeps_cpu(void *state, int number, kept_factor to[KEPT_SIDES])
 		to[i] = (kept_factor){ k->inputs, k->outer, k->own, k->depth,
 				       k->size };
 	}
+}
+
+static void find_reads(cpu *c)
+{
+	c->reads = ARENA_ARRAY(c->a, uint32_t *, c->p->nkernels);
+	for (int i = 0; i < c->p->nkernels; i++)
+		c->reads[i] = shares_reads(c->a, c->p->kernels[i].kernel);
 }
 
 static void open_teams(cpu *c)
@@ -159,6 +168,7 @@ static void *open_cpu(const plan_pipeline *all, const backend_options *o,
 	good = good && c->opaque && find_kernels(c, o->progress, f);
 	if (good) {
 		ask_kernels(c);
+		find_reads(c);
 		open_teams(c);
 		good = is_complete(c) ||
 		       fail_with(f, CLI_MACHINE, "out of memory");
@@ -202,23 +212,17 @@ typedef struct job {
 	const kernel *k;
 	const kernel_run *r;
 	bench *benches;
-	int var, nparts; /* the variable that is divided among the pool, .. */
-	int64_t unit;	 /* .. by so many values */
-	bool fills;	 /* packs factors that are kept */
+	shares shares;
+	int nparts;
+	bool fills; /* packs factors that are kept */
 	onednn_job calls; /* the same for oneDNN, .. */
 	onednn_run *called; /* .. which computes it; NULL */
 } job;
 
 static box part_of(const job *j, int i)
 {
-	box b = *j->r->space;
-	int64_t lo = b.lo[j->var], hi = b.hi[j->var], first, end;
-	if (j->nparts < 2 || j->fills)
-		return b;
-	block(0, (hi - lo + j->unit - 1) / j->unit, i, j->nparts, &first, &end);
-	b.lo[j->var] = lo + first * j->unit;
-	b.hi[j->var] = lo + end * j->unit < hi ? lo + end * j->unit : hi;
-	return b;
+	return j->fills ? *j->r->space :
+			  shares_part(&j->shares, j->r->space, i);
 }
 
 static void dense(tdl_block *to, const view *v)
@@ -282,40 +286,6 @@ static void run_part(void *arg, int i)
 		at->busy = clock_thread_seconds() - start;
 }
 
-/* The least number of values of variable v that are whole tiles of a factor;
- * 0 where a part of them would not be contiguous in it. */
-static int64_t unit_of(const tdl_keeps *k, const box *b, int v)
-{
-	int64_t inside = 1, unit = 1;
-	for (int w = 0; w < b->n; w++) {
-		int64_t n = b->hi[w] - b->lo[w];
-		if (w < v && k->own >> w & 1 && n > 1)
-			return 0;
-		if (w > v && k->own >> w & 1)
-			inside = inside * (n % k->tile) % k->tile;
-	}
-	while (unit * inside % k->tile)
-		unit++;
-	return unit;
-}
-
-/* The parts into which variable v can be divided, at most n, in units of
- * *unit. */
-static int parts_along(const job *j, int v, int n, int64_t *unit)
-{
-	const box *b = j->r->space;
-	int64_t all = b->hi[v] - b->lo[v];
-	*unit = 1;
-	for (int i = 0; i < KEPT_SIDES; i++) {
-		const tdl_keeps *k =
-			&j->c->keeps[j->r->kernel * KEPT_SIDES + i];
-		if (j->r->kept[i] && k->own >> v & 1)
-			*unit = unit_of(k, b, v);
-	}
-	all = *unit > 0 ? (all + *unit - 1) / *unit : 0;
-	return all < n ? (int)all : n;
-}
-
 /* Kernels of fewer points, or of opaque functions, are not divided. */
 enum { LEAST_POINTS = 1 << 14 };
 
@@ -331,22 +301,14 @@ static int64_t points_of(const job *j)
 	return points;
 }
 
-/* Divides the kernel's work: along the first variable of the result that has
- * enough elements for all, or the one that has most. */
 static void divide(job *j, int64_t points, int nthreads)
 {
-	j->nparts = 1;
-	if (nthreads < 2 || j->k->opaque || points < LEAST_POINTS)
-		return;
-	for (int v = 0; v < j->k->nout; v++) {
-		int64_t unit;
-		int n = parts_along(j, v, nthreads, &unit);
-		if (n > j->nparts) {
-			j->var = v;
-			j->nparts = n;
-			j->unit = unit;
-		}
-	}
+	bool some = !j->k->opaque && points >= LEAST_POINTS;
+	const cpu *c = j->c;
+	j->shares = shares_of(j->k, j->r, c->reads[j->r->kernel],
+				  &c->keeps[j->r->kernel * KEPT_SIDES],
+				  some ? nthreads : 1);
+	j->nparts = j->shares.nparts;
 }
 
 /* Packs what a run keeps, all threads a part of it. */
