@@ -18,6 +18,8 @@ static const char *const classes[] = {
 	[KERNEL_POOL] = "pooling",
 	[KERNEL_PRODUCT] = "product",
 	[KERNEL_WINDOW] = "convolution",
+	[KERNEL_TURNED_PRODUCT] = "turned product",
+	[KERNEL_TURNED_WINDOW] = "turned convolution",
 	[KERNEL_GATHER] = "gather",
 	[KERNEL_OPAQUE] = "opaque",
 };
@@ -47,6 +49,12 @@ kernel_class kernel_class_parse(const char *name)
 	return (kernel_class)find(classes, KERNEL_CLASSES, name);
 }
 
+bool kernel_class_has_sides(kernel_class c)
+{
+	return c == KERNEL_PRODUCT || c == KERNEL_WINDOW ||
+	       c == KERNEL_TURNED_PRODUCT || c == KERNEL_TURNED_WINDOW;
+}
+
 const char *kernel_side_name(kernel_side s)
 {
 	return sides[s];
@@ -67,6 +75,7 @@ enum {
 typedef struct findings {
 	const kernel *k;
 	int nreads;
+	const kexpr *reads[MOST_READS];
 	uint32_t vars[MOST_READS]; /* of the first reads' indices */
 	uint32_t inner;	 /* of the last indices of all reads */
 	bool windows;	 /* an index is made of several variables */
@@ -132,8 +141,10 @@ static void look_at_read(findings *f, const kexpr *e)
 	f->turned |= (all & last) && !(inner & last);
 	f->inner |= inner;
 	f->pools |= (inner & outputs) && (inner & ~outputs);
-	if (f->nreads < MOST_READS)
+	if (f->nreads < MOST_READS) {
+		f->reads[f->nreads] = e;
 		f->vars[f->nreads] = all;
+	}
 	f->nreads++;
 }
 
@@ -220,13 +231,48 @@ static bool has_sides(const kernel *k, const findings *f)
 	return ((f->vars[0] ^ f->vars[1]) & range(0, k->nout)) != 0;
 }
 
+static double extent_of(const kernel *k, uint32_t vars)
+{
+	double n = 1;
+	for (int v = 0; v < k->nvars; v++)
+		if (vars >> v & 1)
+			n *= (double)k->vars[v].extent;
+	return n;
+}
+
+/* Of a product: whether the factor that does not run along the result's last
+ * dimension has more of what is summed over in the dimensions outside of its
+ * own than within. */
+static bool is_turned(const kernel *k, const findings *f)
+{
+	uint32_t outputs = range(0, k->nout), last = last_output(k);
+	int nth = f->vars[0] & last ? 1 : 0;
+	uint32_t own = f->vars[nth] & ~f->vars[1 - nth] & outputs;
+	double side[2] = { 1, 1 }; /* outside, within */
+	bool within = false;
+	for (int d = 0; d < kx_ndim(f->reads[nth]); d++) {
+		uint32_t here = moving(k, vars_of(f->reads[nth]->args[d]));
+		side[within] *= extent_of(k, here & ~outputs);
+		within |= (here & own) != 0;
+	}
+	return within && side[0] > side[1];
+}
+
+static kernel_class product_class(const kernel *k, const findings *f)
+{
+	if (is_turned(k, f))
+		return f->windows ? KERNEL_TURNED_WINDOW :
+				    KERNEL_TURNED_PRODUCT;
+	return f->windows ? KERNEL_WINDOW : KERNEL_PRODUCT;
+}
+
 /* Of a reduction of some variables, without functions. */
 static kernel_class reduction_class(const kernel *k, const findings *f,
 				    uint32_t reduced)
 {
 	bool chooses = reducer_table[k->reducer].choice != FN_NO_CHOICE;
 	if (f->pools)
-		return chooses || f->decides ? KERNEL_POOL : KERNEL_OUTER;
+		return KERNEL_POOL;
 	if (!(f->inner & reduced))
 		return KERNEL_OUTER;
 	return chooses ? KERNEL_CHOICE : KERNEL_INNER;
@@ -241,7 +287,7 @@ static kernel_class class_of(const kernel *k, const findings *f)
 		return KERNEL_LONG;
 	if (kernel_sums_products(k) && f->nreads >= MOST_READS && reduced &&
 	    has_sides(k, f))
-		return f->windows ? KERNEL_WINDOW : KERNEL_PRODUCT;
+		return product_class(k, f);
 	if (k->reducer != RED_NONE && reduced && f->functions == 0)
 		return reduction_class(k, f, reduced);
 	if (f->functions > 0)
@@ -289,7 +335,7 @@ kernel_form kernel_form_of(const kernel *k)
 	form.class = class_of(k, &f);
 	form.bound = f.bound;
 	form.work = fmax(work_of(k, &form, &f), 1);
-	if (form.class == KERNEL_PRODUCT || form.class == KERNEL_WINDOW) {
+	if (kernel_class_has_sides(form.class)) {
 		form.work *= f.part;
 		set_sides(&form, k, &f);
 	}

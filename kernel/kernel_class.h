@@ -16,11 +16,16 @@ typedef enum kernel_class {
 	KERNEL_CHOICE,	    /* the same as KERNEL_INNER, to one of the terms: a
 			       maximum */
 	KERNEL_POOL,	    /* .. of windows of the last dimension, or by
-			       conditions there: maxima's pooling, and gradients
-			       of pooling */
+			       conditions there: pooling and its gradients */
 	KERNEL_PRODUCT,	    /* a sum of products of reads, one of which moves
 			       along the result where the other does not */
 	KERNEL_WINDOW,	    /* the same over windows: a convolution */
+	KERNEL_TURNED_PRODUCT, /* a product whose factor that does not run
+				  along the result's last dimension lies across
+				  what is summed over: packing it reads far
+				  apart */
+	KERNEL_TURNED_WINDOW,  /* the same of a convolution: the gradient of its
+				  input */
 	KERNEL_GATHER,	    /* reads, or adds up, at indices that are data */
 	KERNEL_OPAQUE,	    /* unknown code */
 	KERNEL_CLASSES,
@@ -38,6 +43,10 @@ typedef enum kernel_side {
  * The same of sides. */
 const char *kernel_class_name(kernel_class c);
 kernel_class kernel_class_parse(const char *name);
+
+/* Whether it has sides. */
+bool kernel_class_has_sides(kernel_class c);
+
 const char *kernel_side_name(kernel_side s);
 kernel_side kernel_side_parse(const char *name);
 

@@ -19,8 +19,10 @@ from programs import expect
 TDLC, TDLRUN = programs.TDLC, programs.TDLRUN
 CLASSES = ["elementwise", "transposition", "function", "long function",
            "inner reduction", "outer reduction", "choice", "pooling", "product",
-           "convolution", "gather"]
-LATER = ["choice", "pooling"]  # without which older files are
+           "convolution", "turned product", "turned convolution", "gather"]
+# Those without which older files are, and what they were.
+LATER = {"choice": "inner reduction", "pooling": "inner reduction",
+         "turned product": "product", "turned convolution": "convolution"}
 
 
 # ---- a machine that nobody measured ------------------------------------------
@@ -41,9 +43,13 @@ def kernels(r):
             for c in CLASSES for t in (["f32", "f64"] if c != "gather"
                                        else ["f32"])]
     for side in ("rows", "columns", "depth"):
-        for least in (1, 8, 40):
-            rows.append({"class": "product", "type": "f32", "side": side,
-                         "least": least, "points": curve(r, 100, 1e8, 1e-6)})
+        for least in (4, 8, 40):
+            for c in ("product", "turned product"):
+                rows.append({"class": c, "type": "f32", "side": side,
+                             "least": least,
+                             "points": curve(r, 100, 1e8, 1e-6)})
+    out = r.choice([None, *LATER])
+    rows = [x for x in rows if x["class"] != out]
     r.shuffle(rows)
     return rows
 
@@ -92,6 +98,8 @@ def product(rows, extents, count, share):
         known.append((max((work / 2) ** (1 / 3), 2 * known[-1][0]), square))
     else:
         known = [(least, square)]
+    if least < known[0][0]:  # as long as the shortest that was measured
+        work *= known[0][0] / least
     low, high = known[0], known[0]
     for i, x in enumerate(known):
         if x[0] < least and i + 1 < len(known):
@@ -103,7 +111,7 @@ def product(rows, extents, count, share):
                    part * math.log(one_product(high[1], square, work)))
     if count == 1:
         return one
-    last, begin = high[1][-1], high[1][0][1]
+    last, begin = high[1][-1], min(one, high[1][0][1])
     return begin + count * max(one - begin, work * last[1] / last[0])
 
 
@@ -111,7 +119,7 @@ def expected(share, name, t, work, nbytes, extents=None, count=1):
     """Of products `work' is the part of the terms that are not 0."""
     rows = [k for k in share["kernels"] if k["class"] == name]
     if not rows and name in LATER:
-        rows = [k for k in share["kernels"] if k["class"] == "inner reduction"]
+        rows = [k for k in share["kernels"] if k["class"] == LATER[name]]
     mine = [k for k in rows if k["type"] == t] or \
            [k for k in rows if k["type"] == "f32"]
     s = product(mine, extents, count, work) if extents else \
@@ -140,7 +148,7 @@ def cases(r):
         (n * m + n) * size, None, 1
     yield x + "y = greatest_of_three(x)", "pooling", t, 3 * n * (m - 2), \
         (n * m + n * (m - 2)) * size, None, 1
-    yield x + "y = sum_of_three(x)", "outer reduction", t, 3 * n * (m - 2), \
+    yield x + "y = sum_of_three(x)", "pooling", t, 3 * n * (m - 2), \
         (n * m + n * (m - 2)) * size, None, 1
     yield x + "y = reduce_sum(x, axes = [1])", "inner reduction", t, n * m, \
         (n * m + n) * size, None, 1
@@ -151,8 +159,13 @@ def cases(r):
         4 * b * (n * k + k * m + n * m), [n, m, k], b
     yield f"input x[{n}, {k}]\ninput w[{k}, {m}]\ny = matmul(x, w)", \
         "product", "f32", 1, 4 * (n * k + k * m + n * m), [n, m, k], 1
+    yield f"input x[{k}, {n}]\ninput w[{k}, {m}]\ny = crossed(x, w)", \
+        "turned product", "f32", 1, 4 * (n * k + k * m + n * m), [n, m, k], 1
+    yield f"input w[{m}, {k}, 3]\ninput x[{k}, {n + 2}]\ny = filtered(w, x)", \
+        "convolution", "f32", 1, \
+        4 * (k * (n + 2) + 3 * k * m + n * m), [m, n, 3 * k], 1
     yield (f"input x[{k}, {n}]\ninput w[{k}, {m}, 3]\ny = doubled(x, w)"), \
-        "convolution", "f32", .5, \
+        "turned convolution", "f32", .5, \
         4 * (k * n + 3 * k * m + 2 * n * m), [2 * n, m, 3 * k], 1
 
 
@@ -166,6 +179,11 @@ op greatest_of_three(x[N, M]) -> y[N, M - 2] =
     lambda i, j: Max(lambda r < 3: x[i, j + r])
 op sum_of_three(x[N, M]) -> y[N, M - 2] =
     lambda i, j: Sum(lambda r < 3: x[i, j + r])
+/// x lies across what is summed over.
+op crossed(x[K, N], w[K, M]) -> y[N, M] =
+    lambda i, m: Sum(lambda k: x[k, i] * w[k, m])
+op filtered(w[M, K, R], x[K, N]) -> y[M, N - R + 1] =
+    lambda m, i: Sum(lambda k, r: w[m, k, r] * x[k, i + r])
 /// A transposed convolution in steps of 2: every other term is 0.
 op doubled(x[K, N], w[K, M, R]) -> y[2 * N, M] =
     lambda i, m: Sum(lambda k, r:

@@ -6,10 +6,12 @@
 
 /* ---- products ---------------------------------------------------------- */
 
-/* Two curves, and how far from the first to the second a product lies. */
+/* Two curves, and how far from the first to the second a product lies.  One
+ * with a shorter side than all that were measured takes as long as the shortest
+ * of these with its other sides, which has so many times its work. */
 typedef struct between {
 	const curve *low, *high;
-	double part;
+	double part, times;
 } between;
 
 static const curve *long_sides(const measured_list *all)
@@ -51,22 +53,23 @@ static between curves_near(const measured_list *all, const kernel_load *l)
 			return (between){ &low->curve, &x->curve,
 					  part_between((double)low->least,
 						       (double)x->least,
-						       least) };
+						       least), 1 };
 		low = x;
 		if ((double)x->least >= least)
-			break;
+			return (between){ &x->curve, &x->curve, 0,
+					  (double)x->least / fmax(least, 1) };
 	}
 	if (!low || !square) {
 		const curve *one = low ? &low->curve
 					    : square ? square
 						     : &all->at[0].curve;
-		return (between){ one, one, 0 };
+		return (between){ one, one, 0, 1 };
 	}
 	return (between){ &low->curve, square,
 			  part_between((double)low->least,
 				       fmax(cube(l->work),
 					    2 * (double)low->least),
-				       least) };
+				       least), 1 };
 }
 
 /* The operations per second of the largest product that was measured. */
@@ -91,14 +94,14 @@ static double product_seconds(const measured_list *all, const kernel_load *l)
 {
 	between b = curves_near(all, l);
 	const curve *square = long_sides(all);
-	double x = one_seconds(b.low, square, l->work);
-	double y = one_seconds(b.high, square, l->work);
+	double work = l->work * b.times;
+	double x = one_seconds(b.low, square, work);
+	double y = one_seconds(b.high, square, work);
 	double one = x * pow(y / x, b.part);
 	double begin = fmin(one, b.high->at[0].seconds);
 	if (l->count <= 1)
 		return one;
-	return begin + l->count * fmax(one - begin,
-				       l->work / fastest(b.high));
+	return begin + l->count * fmax(one - begin, work / fastest(b.high));
 }
 
 /* ---- all --------------------------------------------------------------- */
@@ -107,11 +110,16 @@ static double product_seconds(const measured_list *all, const kernel_load *l)
  * were measured before there was one. */
 static kernel_class class_like(const measured_device *d, kernel_class c)
 {
+	static const kernel_class like[KERNEL_CLASSES] = {
+		[KERNEL_CHOICE] = KERNEL_INNER,
+		[KERNEL_POOL] = KERNEL_INNER,
+		[KERNEL_TURNED_PRODUCT] = KERNEL_PRODUCT,
+		[KERNEL_TURNED_WINDOW] = KERNEL_WINDOW,
+	};
 	bool known = false;
 	for (int t = 0; t < DT_COUNT; t++)
 		known |= d->kernels[c][t].n > 0;
-	return !known && (c == KERNEL_CHOICE || c == KERNEL_POOL) ? KERNEL_INNER
-								 : c;
+	return !known && like[c] ? like[c] : c;
 }
 
 static const measured_list *list_of(const measured_device *d, kernel_class c,

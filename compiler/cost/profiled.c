@@ -20,8 +20,7 @@ static double modelled_kernel(arena *tmp, const topology *t,
 	const kernel_form form = {
 		.class = x->class,
 		.type = x->type,
-		.side[SIDE_DEPTH] = x->class == KERNEL_PRODUCT ||
-				    x->class == KERNEL_WINDOW,
+		.side[SIDE_DEPTH] = kernel_class_has_sides(x->class),
 	};
 	return topology_load_seconds(own, x->type, &form, &x->load, &x->work);
 }

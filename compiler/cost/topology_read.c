@@ -120,7 +120,7 @@ static bool read_side(const reader *r, const json_t *of, measured_kernels *to)
 	int least;
 	if (!json_object_get(of, "side") && !json_object_get(of, "least"))
 		return true;
-	if (to->class != KERNEL_PRODUCT && to->class != KERNEL_WINDOW)
+	if (!kernel_class_has_sides(to->class))
 		return wrong(r, "only products and convolutions have a 'side'");
 	if (!json_reader_string(r, of, "side", &side) ||
 	    !json_reader_count(r, of, "least", 1 << 30, &least))

@@ -24,7 +24,8 @@ _Static_assert((int)TDL_MAX_NDIM == (int)MAX_NDIM &&
 /* The work space of a thread of a worker's pool. */
 typedef struct bench {
 	void *scratch; /* TDL_SCRATCH bytes */
-	double busy;   /* seconds of the last part, where they are asked for */
+	double busy;   /* seconds of the run's parts, where they are asked for:
+			  of packing, too */
 	eval_status status;
 	eval_fault fault;
 	bool failed; /* in oneDNN */
@@ -283,7 +284,7 @@ static void run_part(void *arg, int i)
 					 j->c->opaque[j->r->kernel],
 					 &at->fault);
 	if (j->r->busy)
-		at->busy = clock_thread_seconds() - start;
+		at->busy += clock_thread_seconds() - start;
 }
 
 /* Kernels of fewer points, or of opaque functions, are not divided. */
@@ -348,7 +349,11 @@ static void run_generated_parts(job *j, thread_pool *team)
 static void pack_called(void *arg, int i)
 {
 	const job *j = arg;
-	j->benches[i].failed = !onednn_pack(j->called, &j->calls, i);
+	bench *at = &j->benches[i];
+	double start = j->r->busy ? clock_thread_seconds() : 0;
+	at->failed = !onednn_pack(j->called, &j->calls, i);
+	if (j->r->busy)
+		at->busy += clock_thread_seconds() - start;
 }
 
 static void run_called(void *arg, int i)
@@ -359,7 +364,7 @@ static void run_called(void *arg, int i)
 	at->status = EVAL_OK;
 	at->failed = !onednn_compute(j->called, &j->calls, i);
 	if (j->r->busy)
-		at->busy = clock_thread_seconds() - start;
+		at->busy += clock_thread_seconds() - start;
 }
 
 /* Finds the calls for a run; smaller ones cost as much as they save. */
@@ -400,13 +405,15 @@ static bool run_cpu(void *state, int number, const kernel_run *r, failure *f)
 	job j = { .c = c, .k = c->p->kernels[r->kernel].kernel, .r = r,
 		  .benches = c->benches + number * c->thread_pool_size };
 	int64_t points = points_of(&j);
+	for (int i = 0; r->busy && i < c->thread_pool_size; i++)
+		j.benches[i].busy = 0;
 	divide(&j, points, thread_pool_size(team));
 	find_calls(&j, number, points);
 	if (!j.called)
 		run_generated_parts(&j, team);
 	else if (!run_called_parts(&j, team, f))
 		return false;
-	for (int i = 0; r->busy && i < j.nparts; i++)
+	for (int i = 0; r->busy && i < c->thread_pool_size; i++)
 		*r->busy = fmax(*r->busy, j.benches[i].busy);
 	for (int i = 0; i < j.nparts; i++)
 		if (!backend_explain(j.k, j.benches[i].status,
