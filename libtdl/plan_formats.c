@@ -9,7 +9,8 @@
 #include "compiler/export/jax_module.h"
 #include "libtdl/program_files.h"
 
-static cli_status write_jax(job *d, const plan *p, const char *path)
+static cli_status write_jax_stages(job *d, const plan_pipeline *p,
+				   const char *path)
 {
 	const char *s = jax_module(d->arena, p, path_folder(d->arena, path),
 				   d->sink);
@@ -18,6 +19,11 @@ static cli_status write_jax(job *d, const plan *p, const char *path)
 	if (!file_write(path, s, strlen(s)))
 		return cli_failed(&d->program, "%s: %s", path, strerror(errno));
 	return CLI_OK;
+}
+
+static cli_status write_jax(job *d, const plan *p, const char *path)
+{
+	return write_jax_stages(d, pipeline_of_plan(d->arena, p), path);
 }
 
 /* JAX lowers the module, which tdlc does not run. */
@@ -31,9 +37,9 @@ static cli_status refuse_shardy(job *d, const plan *p, const char *path)
 }
 
 static const plan_format formats[] = {
-	{ "cuda", program_write },
-	{ "jax", write_jax },
-	{ "shardy", refuse_shardy },
+	{ "cuda", program_write, NULL },
+	{ "jax", write_jax, write_jax_stages },
+	{ "shardy", refuse_shardy, NULL },
 };
 
 const plan_format *plan_format_of(const char *name)

@@ -465,11 +465,17 @@ static void export_plan(api_call *c, void *arg)
 {
 	question *q = arg;
 	const plan_format *f = plan_format_of(q->name);
-	const plan *p;
-	if (!f)
+	if (!f) {
 		api_fail(c, TDL_USAGE, "there is no format '%s'", q->name);
-	else if ((p = api_whole_plan(c, q->of)))
-		api_status(c, f->write(&c->job, p, q->folder));
+	} else if (f->write_stages && api_has_stages(q->of)) {
+		const plan_pipeline *p = api_read_stages(c, q->of);
+		if (p)
+			api_status(c, f->write_stages(&c->job, p, q->folder));
+	} else {
+		const plan *p = api_whole_plan(c, q->of);
+		if (p)
+			api_status(c, f->write(&c->job, p, q->folder));
+	}
 }
 
 tdl_status tdl_plan_export(tdl_plan *p, const char *format, const char *folder)

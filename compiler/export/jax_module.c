@@ -40,9 +40,6 @@ static bool has_types(arena *a, const plan *p, diag_sink *s)
 
 static bool can_be_written(arena *a, const plan *p, diag_sink *s)
 {
-	if (p->stage)
-		return refuse(p, s, "a module for JAX runs no plan of several "
-			      "stages");
 	if (p->loop.turns && p->loop.batch % p->loop.turns)
 		return refuse(p, s, arena_printf(
 			a, "a module for JAX has micro-batches of one size, "
@@ -85,8 +82,8 @@ static bool write_turn(jax_writer *w, int node, diag_sink *s)
 		return refuse(p, s, arena_printf(
 			w->a, "a module for JAX has no function of a "
 			"micro-batch of '%s'", p->nodes[node].name));
-	w->turns[node] = t;
-	w->functions[node] = jax_write_kernel(w, &t->kernel);
+	w->of.turns[node] = t;
+	w->of.functions[node] = jax_write_kernel(w, &t->kernel);
 	return true;
 }
 
@@ -106,7 +103,7 @@ static bool write_kernels(jax_writer *w, diag_sink *s)
 		}
 		if (!of[k])
 			of[k] = jax_write_kernel(w, p->kernels[k].kernel);
-		w->functions[node] = of[k];
+		w->of.functions[node] = of[k];
 	}
 	return true;
 }
@@ -119,7 +116,7 @@ bool jax_is_state(const jax_writer *w, int tensor)
 	return t->buffer >= 0 &&
 	       (t->role == PLAN_STATE ||
 		(t->role == PLAN_CONSTANT &&
-		 (w->folded[tensor] ||
+		 (w->of.folded[tensor] ||
 		  t->constant.kind != PLAN_CONST_FILL)));
 }
 
@@ -130,7 +127,7 @@ static bool is_input(const jax_writer *w, int tensor)
 
 static bool is_output(const jax_writer *w, int tensor)
 {
-	return w->p->tensors[tensor].output;
+	return w->p->tensors[tensor].output && !w->of.received[tensor];
 }
 
 /* Whether only folds read a weight, so that no step is given it. */
@@ -138,6 +135,17 @@ static bool is_folded_weight(const jax_writer *w, int tensor)
 {
 	const plan_tensor *t = &w->p->tensors[tensor];
 	return t->role == PLAN_STATE && t->buffer < 0;
+}
+
+const char *jax_described(jax_writer *w, int tensor)
+{
+	plan_tensor t = w->p->tensors[tensor];
+	jax_spec x = jax_stored(w->p, tensor);
+	if (plan_in_turns(w->p, tensor))
+		t.dims[t.time] /= w->p->loop.turns;
+	return arena_printf(w->a, "%s, (%s%s)", jax_shape_and_type(w->a, &t),
+			    jax_spec_text(w->a, w->p, &x),
+			    t.ndim == 1 ? "," : "");
 }
 
 /* Shape and layout of a tensor; of one that turns divide, in a first dimension,
@@ -148,9 +156,7 @@ static const char *described(jax_writer *w, int tensor)
 	jax_spec x = jax_stored(w->p, tensor);
 	const char *spec = jax_spec_text(w->a, w->p, &x);
 	if (!plan_in_turns(w->p, tensor))
-		return arena_printf(w->a, "%s, (%s%s)",
-				    jax_shape_and_type(w->a, &t), spec,
-				    t.ndim == 1 ? "," : "");
+		return jax_described(w, tensor);
 	int64_t dims[MAX_NDIM + 1] = { w->p->loop.turns };
 	memcpy(dims + 1, t.dims, (size_t)t.ndim * sizeof(*dims));
 	dims[t.time + 1] /= w->p->loop.turns;
@@ -159,17 +165,45 @@ static const char *described(jax_writer *w, int tensor)
 			    jax_type(t.type), spec);
 }
 
-/* Name, shape, type and layout of the tensors of a kind. */
-static void write_table(jax_writer *w, const char *name,
-			bool (*is)(const jax_writer *, int))
+/* A row of a table for each tensor of a kind, once where several stages have
+ * it. */
+typedef bool kind_of(const jax_writer *w, int tensor);
+typedef const char *value_of(jax_writer *w, int tensor);
+
+static void write_rows(jax_writer *w, const char *name, kind_of *is,
+		       value_of *value)
 {
+	strmap *seen = strmap_new(w->a);
 	SAY("\n%s = {\n", name);
-	for (int i = 0; i < w->p->ntensors; i++)
-		if (is(w, i))
-			SAY("    %s: (%s),\n",
-			    jax_string(w->a, w->p->tensors[i].name),
-			    described(w, i));
+	for (int s = 0; s < w->all->nstages; s++) {
+		jax_enter(w, s);
+		for (int i = 0; i < w->p->ntensors; i++) {
+			const char *row = w->p->tensors[i].name;
+			if (!is(w, i) || strmap_get(seen, row))
+				continue;
+			strmap_put(seen, row, w);
+			SAY("    %s: %s,\n", jax_string(w->a, row),
+			    value(w, i));
+		}
+	}
 	SAY("}\n");
+}
+
+/* Shape, type and layout. */
+static const char *in_brackets(jax_writer *w, int tensor)
+{
+	return arena_printf(w->a, "(%s)", described(w, tensor));
+}
+
+static bool is_divided(const jax_writer *w, int tensor)
+{
+	return plan_in_turns(w->p, tensor) &&
+	       (is_input(w, tensor) || is_output(w, tensor));
+}
+
+static const char *time_of(jax_writer *w, int tensor)
+{
+	return arena_printf(w->a, "%d", w->p->tensors[tensor].time);
 }
 
 /* The turns of a loop, and which dimensions of what is given and returned they
@@ -177,93 +211,152 @@ static void write_table(jax_writer *w, const char *name,
 static void write_turns(jax_writer *w)
 {
 	SAY("\n# Micro-batches, and the dimension that they divide.\n"
-	    "TURNS = %d\n\nDIVIDED = {\n",
-	    w->p->loop.turns ? w->p->loop.turns : 1);
-	for (int i = 0; i < w->p->ntensors; i++) {
-		const plan_tensor *t = &w->p->tensors[i];
-		if (plan_in_turns(w->p, i) &&
-		    (is_input(w, i) || is_output(w, i)))
-			SAY("    %s: %d,\n", jax_string(w->a, t->name),
-			    t->time);
-	}
-	SAY("}\n");
+	    "TURNS = %d\n", w->p->loop.turns ? w->p->loop.turns : 1);
+	write_rows(w, "DIVIDED", is_divided, time_of);
 }
 
-static void write_initial(jax_writer *w, const char *name,
-			  bool (*is)(const jax_writer *, int))
+static bool is_default(const jax_writer *w, int tensor)
 {
-	SAY("\n%s = {\n", name);
-	for (int i = 0; i < w->p->ntensors; i++) {
-		plan_tensor t = w->p->tensors[i];
-		t.constant = w->p->tensors[plan_constant_of(w->p, i)].constant;
-		if (is(w, i) && (t.role != PLAN_INPUT ||
-				 t.constant.kind != PLAN_CONST_NONE))
-			SAY("    %s: lambda: %s,\n", jax_string(w->a, t.name),
+	int t = plan_constant_of(w->p, tensor);
+	return is_input(w, tensor) &&
+	       w->p->tensors[t].constant.kind != PLAN_CONST_NONE;
+}
+
+static const char *initial(jax_writer *w, int tensor)
+{
+	plan_tensor t = w->p->tensors[tensor];
+	t.constant = w->p->tensors[plan_constant_of(w->p, tensor)].constant;
+	return arena_printf(w->a, "lambda: %s",
 			    jax_constant(w->a, &t, w->folder));
-	}
-	SAY("}\n");
+}
+
+const char *jax_mesh(jax_writer *w)
+{
+	const mesh *m = &w->p->mesh;
+	const char *s = "{";
+	for (int i = 0; i < m->naxes; i++)
+		s = arena_printf(w->a, "%s%s\"a%d\": %d", s, i ? ", " : "", i,
+				 m->size[i]);
+	return arena_printf(w->a, "%s}", s);
 }
 
 static void write_tables(jax_writer *w)
 {
-	const mesh *m = &w->p->mesh;
-	SAY("\n# The mesh of devices: the sizes of its axes, the outermost "
-	    "first.\nMESH = {");
-	for (int i = 0; i < m->naxes; i++)
-		SAY("%s\"a%d\": %d", i ? ", " : "", i, m->size[i]);
-	SAY("}\n\n# What all devices receive in a step by the plan, bytes.\n"
-	    "RECEIVED = %" PRId64 "\n", w->p->communication_bytes);
+	if (pipeline_is_plan(w->all))
+		SAY("\n# The mesh of devices: the sizes of its axes, the "
+		    "outermost first.\nMESH = %s\n", jax_mesh(w));
+	SAY("\n# What all devices receive in a step by the plan, bytes.\n"
+	    "RECEIVED = %" PRId64 "\n", w->all->communication_bytes);
 	write_turns(w);
 	SAY("\n# Shape, type, and the axes that divide each dimension.");
-	write_table(w, "STATES", jax_is_state);
-	write_table(w, "INPUTS", is_input);
-	write_table(w, "OUTPUTS", is_output);
+	write_rows(w, "STATES", jax_is_state, in_brackets);
+	write_rows(w, "INPUTS", is_input, in_brackets);
+	write_rows(w, "OUTPUTS", is_output, in_brackets);
 	SAY("\n# The states before the first step; what inputs are by "
 	    "default.");
-	write_initial(w, "INITIAL", jax_is_state);
-	write_initial(w, "DEFAULTS", is_input);
+	write_rows(w, "INITIAL", jax_is_state, initial);
+	write_rows(w, "DEFAULTS", is_default, initial);
 	SAY("\n# Weights that no step reads: states follow from them, by "
 	    "fold().");
-	write_initial(w, "FOLDED", is_folded_weight);
+	write_rows(w, "FOLDED", is_folded_weight, initial);
 }
 
 static void write_head(jax_writer *w)
 {
-	const plan *p = w->p;
-	SAY("\"\"\"The model '%s' for %d devices, as '%s' divides it.\n\n"
+	const plan_pipeline *p = w->all;
+	bool one = pipeline_is_plan(p);
+	const char *stages = one ? "" : arena_printf(w->a, " in %d stages",
+						     p->nstages);
+	SAY("\"\"\"The model '%s' for %d devices%s, as '%s' divides it.\n\n"
 	    "    mesh = make_mesh()\n"
 	    "    step = compile_step(mesh)\n"
 	    "    state = initial_state(mesh)\n"
 	    "    state, outputs = step(state, {**defaults(), ...})\n"
-	    "\"\"\"\n", jax_comment(w->a, p->model), mesh_workers(&p->mesh),
+	    "\"\"\"\n", jax_comment(w->a, p->model),
+	    pipeline_first(p, p->nstages), stages,
 	    jax_comment(w->a, p->algorithm));
-	jax_say(w, jax_prelude());
+	jax_say(w, jax_prelude(JAX_PRELUDE));
+	jax_say(w, "\n\n");
+	jax_say(w, jax_prelude(one ? JAX_MESH : JAX_STAGES));
 }
 
-char *jax_module(arena *a, const plan *p, const char *folder, diag_sink *s)
+/* ---- stages ------------------------------------------------------------ */
+
+void jax_enter(jax_writer *w, int stage)
 {
-	jax_writer own = {
-		.a = a, .p = p, .folder = folder, .taken = jax_names(a),
-		.written = strmap_new(a), .indent = "    ",
+	w->p = &w->all->stages[stage];
+	w->of = w->stages[stage];
+}
+
+const char *jax_tensor_name(jax_writer *w, int tensor)
+{
+	const char *of = w->p->tensors[tensor].name;
+	const char **name = &w->of.names[tensor];
+	if (!*name)
+		*name = strmap_get(w->named, of);
+	if (!*name) {
+		char *made = arena_strdup(w->a, jax_name(w->a, w->taken, of));
+		strmap_put(w->named, of, made);
+		*name = made;
+	}
+	return *name;
+}
+
+static jax_stage stage_of(arena *a, const plan_pipeline *all, int s)
+{
+	const plan *p = &all->stages[s];
+	jax_stage x = {
 		.functions = ARENA_ARRAY(a, const char *, p->nnodes + 1),
 		.turns = ARENA_ARRAY(a, const jax_turn *, p->nnodes + 1),
 		.names = ARENA_ARRAY(a, const char *, p->ntensors + 1),
-		.forward = ARENA_ARRAY(a, bool, p->nnodes + 1),
 		.there = ARENA_ARRAY(a, bool, p->ntensors + 1),
-		.folded = ARENA_ARRAY(a, bool, p->ntensors + 1)
+		.folded = ARENA_ARRAY(a, bool, p->ntensors + 1),
+		.received = ARENA_ARRAY(a, bool, p->ntensors + 1)
+	};
+	for (int i = 0; i < p->nfolds; i++)
+		x.folded[p->folds[i].output] = true;
+	for (int c = 0; c < all->nchannels; c++)
+		if (all->channels[c].to == s)
+			x.received[all->channels[c].target] = true;
+	return x;
+}
+
+static bool write_all_kernels(jax_writer *w, diag_sink *s)
+{
+	bool good = true;
+	for (int i = 0; i < w->all->nstages && good; i++) {
+		jax_enter(w, i);
+		good = write_kernels(w, s);
+	}
+	return good;
+}
+
+char *jax_module(arena *a, const plan_pipeline *p, const char *folder,
+		 diag_sink *s)
+{
+	jax_writer own = {
+		.a = a, .all = p, .folder = folder, .taken = jax_names(a),
+		.named = strmap_new(a), .written = strmap_new(a),
+		.indent = "    ",
+		.stages = ARENA_ARRAY(a, jax_stage, p->nstages)
 	};
 	jax_writer *w = &own;
-	if (!can_be_written(a, p, s))
-		return NULL;
-	for (int i = 0; i < p->nfolds; i++)
-		own.folded[p->folds[i].output] = true;
+	for (int i = 0; i < p->nstages; i++) {
+		if (!can_be_written(a, &p->stages[i], s))
+			return NULL;
+		own.stages[i] = stage_of(a, p, i);
+	}
+	jax_enter(w, 0);
 	write_head(w);
 	SAY("\n\n# ---- the plan ----\n");
 	write_tables(w);
 	SAY("\n\n# ---- kernels ----\n");
-	if (!write_kernels(w, s))
+	if (!write_all_kernels(w, s))
 		return NULL;
-	jax_write_steps(w);
+	if (pipeline_is_plan(p))
+		jax_write_steps(w);
+	else
+		jax_write_stages(w);
 	jax_write_fold(w);
 	SAY("\n\nif __name__ == \"__main__\":\n    main()\n");
 	vec_push(a, &w->text, '\0');

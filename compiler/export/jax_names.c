@@ -7,9 +7,9 @@
 
 #include "compiler/export/jax_files.h"
 
-const char *jax_prelude(void)
+const char *jax_prelude(jax_prelude_part part)
 {
-	return headers[0].text;
+	return headers[part].text;
 }
 
 static bool is_word(char c)
@@ -17,11 +17,12 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Takes what stands behind a word at the beginning of a line of the prelude. */
-static void take_defined(arena *a, strmap *taken, const char *word)
+/* Takes what stands behind a word at the beginning of a line of a text. */
+static void take_defined(arena *a, strmap *taken, const char *text,
+			 const char *word)
 {
 	size_t n = strlen(word);
-	for (const char *s = jax_prelude(); s; s = strchr(s, '\n')) {
+	for (const char *s = text; s; s = strchr(s, '\n')) {
 		s += *s == '\n';
 		if (strncmp(s, word, n))
 			continue;
@@ -45,16 +46,20 @@ strmap *jax_names(arena *a)
 		"NamedSharding", "P", "RECEIVED", "MESH", "STATES", "INPUTS",
 		"OUTPUTS", "INITIAL", "DEFAULTS", "TURNS", "DIVIDED",
 		"FOLDED", "weights", "fold", "state", "inputs", "outputs",
-		"pin", "values", "now", "forward", "step", "range", "float",
-		"int", "bool",
-		"tuple", "max", "min", "sum", "len", "sorted", "enumerate",
-		"zip", "isinstance", "staticmethod", "property", "list",
+		"pin", "given", "values", "now", "forward", "step", "range",
+		"float", "int", "bool", "tuple", "max", "min", "sum", "len",
+		"sorted", "enumerate", "zip", "isinstance", "staticmethod",
+		"property", "list", "BETWEEN", "collections", "any", "all",
+		"set", "next", "dict", "Part", "Stage", "CHANNELS", "HOME",
+		"NEXT", "STAGES", "FORWARD_STAGES",
 	};
 	strmap *taken = strmap_new(a);
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		strmap_put(taken, words[i], taken);
-	take_defined(a, taken, "def ");
-	take_defined(a, taken, "class ");
+	for (int i = 0; i < header_count; i++) {
+		take_defined(a, taken, headers[i].text, "def ");
+		take_defined(a, taken, headers[i].text, "class ");
+	}
 	return taken;
 }
 

@@ -5,7 +5,8 @@
 
 #include "base/intern.h"
 
-/* Names that are taken: Python's words and all that prelude.py defines. */
+/* Names that are taken: Python's words and all that the files of jax/
+ * define. */
 strmap *jax_names(arena *a);
 
 /* A new name like this one, which is taken then. */
@@ -15,7 +16,13 @@ const char *jax_name(arena *a, strmap *taken, const char *name);
 const char *jax_string(arena *a, const char *s);
 const char *jax_comment(arena *a, const char *s);
 
-/* prelude.py. */
-const char *jax_prelude(void);
+/* The files of jax/: what all modules have; those of one mesh; of stages. */
+typedef enum jax_prelude_part {
+	JAX_PRELUDE,
+	JAX_MESH,
+	JAX_STAGES
+} jax_prelude_part;
+
+const char *jax_prelude(jax_prelude_part part);
 
 #endif

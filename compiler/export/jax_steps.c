@@ -23,8 +23,8 @@ static const char *pin(jax_writer *w, const char *s, const jax_spec *x)
 /* The value of an input of a node, or the turn's part of it. */
 static const char *turn_part(jax_writer *w, int node, int i)
 {
-	const jax_turn *t = w->turns[node];
-	const char *s = w->names[w->p->nodes[node].inputs[i]];
+	const jax_turn *t = w->of.turns[node];
+	const char *s = w->of.names[w->p->nodes[node].inputs[i]];
 	if (!t || !(t->cut >> i & 1))
 		return s;
 	return arena_printf(w->a, "part(%s, %d, %s, %" PRId64 ")", s,
@@ -47,26 +47,40 @@ static const char *print_input(jax_writer *w, const plan_instr *in, int i)
 	return pin(w, s, &needed);
 }
 
+/* The name of a value, which is there from now on. */
+static const char *result_name(jax_writer *w, int t)
+{
+	w->of.there[t] = true;
+	return jax_tensor_name(w, t);
+}
+
+/* Where a function has the value of a tensor that it is given. */
+static const char *source(jax_writer *w, int t)
+{
+	const plan_tensor *x = &w->p->tensors[t];
+	const char *from = w->given ? "given" :
+		jax_is_state(w, t) ? "state" : "inputs";
+	return arena_printf(w->a, "%s[%s]", from, jax_string(w->a, x->name));
+}
+
 /* The value of a tensor that is given to the function; of one that turns divide
- * all parts. */
+ * all parts, or in a part of a stage the turn's. */
 static void write_given(jax_writer *w, int t)
 {
 	const plan_tensor *x = &w->p->tensors[t];
 	jax_spec stored = jax_stored(w->p, t);
-	if (w->there[t])
+	bool known = x->role == PLAN_CONSTANT && !jax_is_state(w, t);
+	if (w->of.there[t])
 		return;
-	w->there[t] = true;
-	w->names[t] = w->names[t] ? w->names[t] :
-		jax_name(w->a, w->taken, x->name);
-	bool state = jax_is_state(w, t);
-	const char *s = arena_printf(w->a, "%s[%s]", state ? "state" : "inputs",
-				     jax_string(w->a, x->name));
-	if (!state && x->role != PLAN_INPUT)
-		s = arena_printf(w->a, "jnp.asarray(%s)",
-				 jax_constant(w->a, x, w->folder));
-	else if (!plan_in_turns(w->p, t))
+	const char *name = result_name(w, t);
+	const char *s = !known ? source(w, t) :
+		arena_printf(w->a, "jnp.asarray(%s)",
+			     jax_constant(w->a, x, w->folder));
+	if (!known && !stored.partial && (w->given || !plan_in_turns(w->p, t)))
 		s = pin(w, s, &stored);
-	SAY("%s%s = %s\n", w->indent, w->names[t], s);
+	if (!known && w->given)
+		vec_push(w->a, w->given, t);
+	SAY("%s%s = %s\n", w->indent, name, s);
 }
 
 /* "i over a0, k over a1" */
@@ -84,27 +98,19 @@ static const char *division(jax_writer *w, const plan_node *n)
 	return s;
 }
 
-/* The name of a result, which is there from now on. */
-static const char *result_name(jax_writer *w, int t)
-{
-	if (!w->names[t])
-		w->names[t] = jax_name(w->a, w->taken, w->p->tensors[t].name);
-	w->there[t] = true;
-	return w->names[t];
-}
-
-static void write_node(jax_writer *w, const plan_instr *in)
+void jax_write_node(jax_writer *w, const plan_instr *in)
 {
 	const plan_node *n = &w->p->nodes[in->node];
 	const plan_kernel *k = &w->p->kernels[n->kernel];
 	for (int i = 0; i < k->kernel->ninputs; i++)
-		if (w->p->tensors[n->inputs[i]].role != PLAN_RESULT)
+		if (w->given ||
+		    w->p->tensors[n->inputs[i]].role != PLAN_RESULT)
 			write_given(w, n->inputs[i]);
-	const char *s = arena_printf(w->a, "%s(", w->functions[in->node]);
+	const char *s = arena_printf(w->a, "%s(", w->of.functions[in->node]);
 	for (int i = 0; i < k->kernel->ninputs; i++)
 		s = arena_printf(w->a, "%s%s%s", s, i ? ", " : "",
 				 print_input(w, in, i));
-	if (w->turns[in->node] && w->turns[in->node]->counts)
+	if (w->of.turns[in->node] && w->of.turns[in->node]->counts)
 		s = arena_printf(w->a, "%s%s%s", s,
 				 k->kernel->ninputs ? ", " : "", w->number);
 	s = arena_printf(w->a, "%s)", s);
@@ -152,7 +158,7 @@ static void write_nodes(jax_writer *w, bool forward)
 {
 	for (int i = 0; i < w->p->ninstrs; i++)
 		if (node_of(w, i, forward) >= 0)
-			write_node(w, &w->p->program[i]);
+			jax_write_node(w, &w->p->program[i]);
 }
 
 static void mark_inputs(const jax_writer *w, int node, bool *uses)
@@ -182,9 +188,10 @@ static const char *saved(jax_writer *w)
 			mark_inputs(w, node_of(w, i, false), uses);
 	mark_next(w, uses);
 	for (int i = 0; i < p->ntensors; i++)
-		if (uses[i] && w->there[i] && p->tensors[i].role == PLAN_RESULT)
+		if (uses[i] && w->of.there[i] &&
+		    p->tensors[i].role == PLAN_RESULT)
 			s = arena_printf(w->a, "%s\n        %s,", s,
-					 w->names[i]);
+					 w->of.names[i]);
 	return *s ? arena_printf(w->a, "(%s\n    )", s) : "()";
 }
 
@@ -196,7 +203,7 @@ static void write_outputs(jax_writer *w)
 		if (w->p->tensors[t].role != PLAN_RESULT)
 			write_given(w, t);
 		SAY("        %s: %s,\n",
-		    jax_string(w->a, w->p->tensors[t].name), w->names[t]);
+		    jax_string(w->a, w->p->tensors[t].name), w->of.names[t]);
 	}
 	SAY("    }\n");
 }
@@ -208,7 +215,7 @@ static void write_states(jax_writer *w)
 		const plan_tensor *t = &w->p->tensors[i];
 		if (t->role == PLAN_STATE && t->next >= 0)
 			SAY("            %s: %s,\n", jax_string(w->a, t->name),
-			    w->names[t->next]);
+			    w->of.names[t->next]);
 	}
 	SAY("            }, outputs\n");
 }
@@ -218,7 +225,7 @@ static void forget_given(jax_writer *w)
 {
 	for (int i = 0; i < w->p->ntensors; i++)
 		if (w->p->tensors[i].role != PLAN_RESULT)
-			w->there[i] = false;
+			w->of.there[i] = false;
 }
 
 static void write_straight(jax_writer *w)
@@ -247,17 +254,14 @@ static void write_straight(jax_writer *w)
 
 /* ---- micro-batches ----------------------------------------------------- */
 
-/* Tensors, one after the other. */
-typedef VEC(int) tensor_list;
-
 /* Of a function with a loop over turns, what goes from one part to the next. */
 typedef struct looped {
 	bool all;	   /* a step; else what outputs depend on */
-	tensor_list given; /* inputs whose parts the turns get */
-	tensor_list first; /* what is there for the first turn and has another
+	jax_tensors given; /* inputs whose parts the turns get */
+	jax_tensors first; /* what is there for the first turn and has another
 			      value in the next one; 0 where a turn sets it */
-	tensor_list next;  /* .. the results that these values are */
-	tensor_list parts; /* outputs that turns divide */
+	jax_tensors next;  /* .. the results that these values are */
+	jax_tensors parts; /* outputs that turns divide */
 } looped;
 
 static bool runs(const jax_writer *w, const looped *f, int i)
@@ -266,7 +270,7 @@ static bool runs(const jax_writer *w, const looped *f, int i)
 	       (f->all && node_of(w, i, false) >= 0);
 }
 
-static void add_tensor(jax_writer *w, tensor_list *to, int t)
+static void add_tensor(jax_writer *w, jax_tensors *to, int t)
 {
 	vec_push(w->a, to, t);
 }
@@ -289,8 +293,7 @@ static void mark_made(const jax_writer *w, const looped *f, int from, int to,
 			made[w->p->nodes[w->p->program[i].node].output] = true;
 }
 
-/* The tensor that has the value of t before the first turn; -1: none. */
-static int first_of(const plan *p, int t)
+int jax_first_of(const plan *p, int t)
 {
 	for (int i = 0; i < p->ntensors; i++)
 		if (p->tensors[i].then == t && p->tensors[i].role ==
@@ -312,7 +315,7 @@ static looped find_looped(jax_writer *w, bool all)
 	if (all)
 		mark_next(w, behind);
 	for (int t = 0; t < p->ntensors; t++) {
-		int first = makes[t] ? first_of(p, t) : -1;
+		int first = makes[t] ? jax_first_of(p, t) : -1;
 		if (p->tensors[t].role == PLAN_INPUT && reads[t] &&
 		    plan_in_turns(p, t))
 			add_tensor(w, &f.given, t);
@@ -328,7 +331,7 @@ static looped find_looped(jax_writer *w, bool all)
 }
 
 /* "(x, y,)" */
-static const char *tuple(jax_writer *w, const tensor_list *x)
+static const char *tuple(jax_writer *w, const jax_tensors *x)
 {
 	const char *s = "(";
 	for (int i = 0; i < x->n; i++)
@@ -356,7 +359,7 @@ static void write_section(jax_writer *w, const looped *f, int from, int to)
 {
 	for (int i = from; i < to; i++)
 		if (runs(w, f, i))
-			write_node(w, &w->p->program[i]);
+			jax_write_node(w, &w->p->program[i]);
 }
 
 /* Given tensors that are the same in all turns. */
@@ -383,8 +386,8 @@ static void write_turn(jax_writer *w, const looped *f, const char *name)
 	for (int i = 0; i < f->given.n; i++) {
 		int t = f->given.at[i];
 		jax_spec stored = jax_stored(p, t);
-		SAY("%s%s = %s\n", w->indent, w->names[t],
-		    pin(w, w->names[t], &stored));
+		SAY("%s%s = %s\n", w->indent, w->of.names[t],
+		    pin(w, w->of.names[t], &stored));
 	}
 	write_section(w, f, p->loop.begin, p->loop.end);
 	SAY("%sreturn %s, %s\n\n", w->indent, tuple(w, &f->next),
@@ -395,7 +398,7 @@ static void write_turn(jax_writer *w, const looped *f, const char *name)
 /* Names are a function's own. */
 static void forget_all(jax_writer *w)
 {
-	memset(w->there, 0, (size_t)w->p->ntensors * sizeof(*w->there));
+	memset(w->of.there, 0, (size_t)w->p->ntensors * sizeof(*w->of.there));
 }
 
 static void write_loop(jax_writer *w, bool all, const char *turn)
@@ -415,7 +418,7 @@ static void write_loop(jax_writer *w, bool all, const char *turn)
 	    "        (jnp.arange(TURNS), (%s)))\n", tuple(w, &f.next),
 	    tuple(w, &f.parts), turn, first_values(w, &f, true), given);
 	for (int i = 0; i < f.given.n; i++)
-		w->there[f.given.at[i]] = false;
+		w->of.there[f.given.at[i]] = false;
 	write_section(w, &f, p->loop.end, p->ninstrs);
 	write_outputs(w);
 }
@@ -438,6 +441,7 @@ static void write_looped(jax_writer *w)
 void jax_write_steps(jax_writer *w)
 {
 	SAY("\n\n# ---- the model ----\n");
+	w->forward = ARENA_ARRAY(w->a, bool, w->p->nnodes + 1);
 	find_forward(w);
 	if (w->p->loop.turns)
 		write_looped(w);

@@ -11,6 +11,7 @@ noinst_LIBRARIES += %D%/libexport.a
 	%D%/jax_names.c %D%/jax_names.h \
 	%D%/jax_read.c \
 	%D%/jax_split.c \
+	%D%/jax_stages.c \
 	%D%/jax_steps.c \
 	%D%/jax_turn.c %D%/jax_turn.h \
 	%D%/jax_writer.h \
@@ -43,13 +44,19 @@ program_files = \
 		>$@.tmp && mv $@.tmp $@
 %D%/program.$(OBJEXT): %D%/program_files.h
 
-# The part of a module for JAX that is the same in all, as text.
-%D%/jax_files.h: %D%/jax/prelude.py runtime/cpu/headers.sh
+# The parts of modules for JAX that are the same in all, as text; in the order of
+# jax_names.h.
+jax_files = \
+	%D%/jax/prelude.py \
+	%D%/jax/mesh.py \
+	%D%/jax/stages.py
+
+%D%/jax_files.h: $(jax_files) runtime/cpu/headers.sh
 	$(AM_V_GEN)$(MKDIR_P) %D% && \
-	(cd $(srcdir) && $(SHELL) runtime/cpu/headers.sh \
-		%D%/jax/prelude.py) >$@.tmp && mv $@.tmp $@
+	(cd $(srcdir) && $(SHELL) runtime/cpu/headers.sh $(jax_files)) \
+		>$@.tmp && mv $@.tmp $@
 %D%/jax_names.$(OBJEXT): %D%/jax_files.h
 CLEANFILES += %D%/jax_files.h %D%/program_files.h
 
-EXTRA_DIST += %D%/README.md %D%/jax/prelude.py %D%/program/boxes.h %D%/program/main.cu \
+EXTRA_DIST += %D%/README.md $(jax_files) %D%/program/boxes.h %D%/program/main.cu \
 	%D%/program/program.h %D%/program/transfer.cu

@@ -3,12 +3,13 @@
 step and the states at the end are tdlrun's, and the collectives that XLA makes of
 the layouts are counted beside the plan's bytes.
 
-	jax_module.py [--all] [--deep] [--table] [--devices N...]
+	jax_module.py [--all] [--deep] [--stages] [--table] [--devices N...]
 		[--turns N...] [--] [NAME...]
 
 Without --all, or CHECK_ALL=yes, some networks, planners, numbers of devices and
 of micro-batches are run.  --deep is ResNet-50 alone, which is not among the
-samples.  --table prints the bytes as docs/export.md has them.
+samples; --stages plans of several stages.  --table prints the bytes as
+docs/export.md has them.
 """
 import argparse
 import importlib.util
@@ -173,6 +174,74 @@ def check(case, folder, rows, network=None):
            module.RECEIVED == figures["communication_bytes"])
     check_traffic(case, total, module.RECEIVED)
     rows.append((*case[:4], module.RECEIVED, total, moved))
+
+
+# Enough layers for four stages.
+DEEPER = {
+    "mlp": dict(batch=16, inputs=16, width=32, depth=6),
+    "resnet": dict(NETWORKS["resnet"][0]),
+    **{n: dict(NETWORKS[n][0], layers=4) for n in ("gpt2", "llama", "moe")},
+    "unet": dict(NETWORKS["unet"][0]),
+}
+SCHEDULES = ["1f1b", "gpipe", "zb", "interleaved:2"]
+
+
+def check_stages(case, folder, rows):
+    """Stages on meshes of their own: outputs and states are tdlrun's, what
+    device_put moves is what the plan sends, and what the outputs depend on gives
+    them alone."""
+    name, stages, k, schedule, optimizer = case
+    plan, path, fed, out = (os.path.join(folder, f) for f in
+                            ("a.plan", "a.py", "in.npz", "out.npz"))
+    turns = 4
+    sizes = dict(DEEPER[name], batch=turns * DEEPER[name]["batch"])
+    figures = call(
+        TDLC, "plan", os.path.join(MODELS, f"{name}.tdl"), "-k", str(k),
+        "--train", "--stages", str(stages), "--micro-batches", str(turns),
+        "--schedule", schedule, "--optimizer", optimizer,
+        *(["--micro-batch-statistics"] if name in NORMALIZED else []),
+        *words(sizes), "-o", plan)
+    run(TDLC, "export", plan, "--to", "jax", "-o", path)
+    module = load(path)
+    expect(f"{case}: {len(module.STAGES)} stages",
+           len(module.STAGES) == len(figures["stages"]) == stages and
+           module.TURNS == turns)
+    mesh, before = module.make_mesh(), module.initial_state()
+    devices = [d for m in mesh for d in m.devices.flat]
+    expect(f"{case}: {len(devices)} devices", len({*devices}) == k)
+    batch = draw(module, NETWORKS[name][1])
+    np.savez(fed, **batch)
+    run(TDLRUN, plan, "--inputs", fed, "--outputs", out, "--steps", str(STEPS),
+        "--kernels", "interpreter")
+    with np.load(out) as f:
+        want = dict(f)
+    state = module.initial_state(mesh)
+    inputs = module.in_turns({**module.defaults(), **batch})
+    step = module.compile_step(mesh)
+    for i in range(STEPS):
+        if i == STEPS - 1:
+            alone = module.compile_forward(mesh)(state, inputs)
+        state, outputs = step(state, inputs)
+    for n, x in outputs.items():
+        expect(f"{case}: {n} alone is {distance(x, alone[n])} off",
+               distance(x, alone[n]) <= 1e-5 * np.linalg.norm(x))
+    outputs = module.whole(outputs)
+    check_loss(case, float(outputs["loss"]), float(want["loss"]))
+    check_values(case, {**outputs, **{n: x for n, x in state.items()
+                                      if n in want}}, want, before)
+    for n, laid in module.state_shardings(mesh).items():
+        expect(f"{case}: {n} lies as {state[n].sharding}",
+               state[n].sharding.is_equivalent_to(laid, state[n].ndim))
+    moved = module.traffic(step)
+    sent = moved.pop("device_put")[1]
+    expect(f"{case}: RECEIVED",
+           module.RECEIVED == figures["communication_bytes"])
+    expect(f"{case}: {sent} bytes are sent, not {module.BETWEEN}",
+           sent == module.BETWEEN)
+    inside = sum(n for _, n in moved.values())
+    rows.append((name, f"{stages} stages, {schedule}", k, turns,
+                 module.RECEIVED, sent + inside,
+                 {**moved, "device_put": (sent, sent)}))
 
 
 SHORT = 2.0 ** -8  # what rounding to bf16 changes a number by, relative
@@ -354,8 +423,8 @@ def check_odd(folder):
 
 
 def check_weights(folder):
-    """A network gets other weights, of which the plan has folded some: what
-    ONNX Runtime computes of these."""
+    """A network gets other weights, of which the plan has folded some, on one
+    mesh or in two stages: what ONNX Runtime computes of these."""
     try:
         import onnxruntime  # noqa: F401
     except ImportError:
@@ -367,8 +436,16 @@ def check_weights(folder):
         model, plan, path = (os.path.join(folder, f) for f in
                              ("net.onnx", "a.plan", "a.py"))
         net.build(model, 3)
-        run(TDLC, "plan", model, "-k", "2", "-D", f"batch={w.BATCH}", "-o",
-            plan)
+        how = [TDLC, "plan", model, "-k", "2", "-D", f"batch={w.BATCH}", "-o",
+               plan]
+        try:
+            run(*how, *(["--stages", "2", "--micro-batches", "2"]
+                        if seed % 2 else []))
+        except AssertionError as e:
+            if all(why not in str(e) for why in
+                   ("cannot make 2 stages", "the model has no layers")):
+                raise
+            run(*how)
         run(TDLC, "export", plan, "--to", "jax", "-o", path)
         module = load(path)
         mesh = module.make_mesh()
@@ -378,8 +455,8 @@ def check_weights(folder):
             state = module.with_weights(
                 {n: values[n] for n in net.weights()}, mesh)
             try:
-                w.near(forward(state, {"x": x})["y"],
-                       w.judge(net, values, x, folder), f"weights {seed}")
+                y = module.whole(forward(state, module.in_turns({"x": x})))["y"]
+                w.near(y, w.judge(net, values, x, folder), f"weights {seed}")
             except AssertionError as e:
                 expect(e, False)
         made = next(iter(module.fold({**module.initial_state(), **{
@@ -418,7 +495,15 @@ def cases(names, devices, turns):
                                    turns))
     every = [(*c, OPTIMIZERS[i // len(turns) % 2])
              for i, c in enumerate(every)]
-    return every if ALL or names else sample(every, 95)
+    return every if ALL or names else sample(every, 190)
+
+
+def staged_cases(names, devices):
+    every = [(n, s, k, schedule, OPTIMIZERS[i % 2]) for i, (n, (s, k), schedule)
+             in enumerate(itertools.product(
+                 names or DEEPER, [(2, k) for k in devices] + [(4, 8)],
+                 SCHEDULES)) if n in DEEPER]
+    return every if ALL or names else sample(every, len(every))
 
 
 def main():
@@ -426,6 +511,7 @@ def main():
     p.add_argument("names", nargs="*")
     p.add_argument("--all", action="store_true")
     p.add_argument("--deep", action="store_true")
+    p.add_argument("--stages", action="store_true")
     p.add_argument("--table", action="store_true")
     p.add_argument("--devices", type=int, nargs="+", default=DEVICES)
     p.add_argument("--turns", type=int, nargs="+", default=TURNS)
@@ -438,6 +524,13 @@ def main():
                 check_deep(planner, k, folder, rows)
         if a.deep:
             finish()
+        for case in staged_cases(list(DEEPER) if a.all else a.names, a.devices):
+            try:
+                check_stages(case, folder, rows)
+            except Exception as e:
+                expect(f"{case}: {type(e).__name__}: {str(e)[:2000]}", False)
+        if a.stages:
+            show(rows)
         small = [check_odd, check_alone, check_weights, check_shardy]
         for one in sample(small, 2):
             try:
@@ -459,8 +552,11 @@ def main():
                 check(case, folder, rows)
             except Exception as e:
                 expect(f"{case}: {type(e).__name__}: {str(e)[:2000]}", False)
-    for name, planner, k, turns, planned, moved, kinds in \
-            rows if a.table else []:
+    show(rows if a.table else [])
+
+
+def show(rows):
+    for name, planner, k, turns, planned, moved, kinds in rows:
         print(f"| {name} | {planner} | {k} | {turns} | {planned:,} | "
               f"{moved:,} | {moved / planned:.2f} | " +
               ", ".join(f"{n} {w}" for w, (n, _) in sorted(kinds.items())) +

@@ -239,15 +239,9 @@ def opaque_result(x, number):
 # ---- devices ----------------------------------------------------------------
 
 
-def make_mesh(devices=None):
-    """The plan's mesh, of these devices, or of the first that there are."""
-    devices = np.asarray(jax.devices() if devices is None else devices)
-    n = math.prod(MESH.values())
-    if devices.size < n:
-        raise ValueError(f"the plan is for {n} devices; there are "
-                         f"{devices.size}")
-    return Mesh(devices.reshape(-1)[:n].reshape(tuple(MESH.values())),
-                tuple(MESH), axis_types=(AxisType.Auto,) * len(MESH))
+def mesh_of(devices, axes):
+    return Mesh(devices.reshape(tuple(axes.values())), tuple(axes),
+                axis_types=(AxisType.Auto,) * len(axes))
 
 
 def pinned(mesh):
@@ -257,17 +251,12 @@ def pinned(mesh):
     return pin
 
 
-def unpinned(x, *spec):
-    """pin(x, *spec) where there is no mesh."""
-    return x
-
-
 def shardings(mesh, table):
     """The layouts of a table of tensors, as arguments of a function have them:
     a dimension that the devices do not divide evenly is replicated."""
     def size(names):
         names = names if isinstance(names, tuple) else (names,)
-        return math.prod(MESH[n] for n in names if n)
+        return math.prod(mesh.shape[n] for n in names if n)
     return {name: NamedSharding(mesh, P(*(
                 s if n % size(s) == 0 else None for n, s in zip(shape, spec))))
             for name, (shape, _, spec) in table.items()}
@@ -310,7 +299,7 @@ def initial_state(mesh=None):
     state = {name: make() for name, make in INITIAL.items()}
     if mesh is None:
         return state
-    return jax.device_put(state, shardings(mesh, STATES))
+    return jax.device_put(state, state_shardings(mesh))
 
 
 def converted(name, x, own):
@@ -339,7 +328,7 @@ def with_weights(weights, mesh=None):
     state.update(fold({**state, **read, **given}))
     if mesh is None:
         return state
-    return jax.device_put(state, shardings(mesh, STATES))
+    return jax.device_put(state, state_shardings(mesh))
 
 
 def defaults():
@@ -368,53 +357,10 @@ def whole(outputs):
             for name, x in outputs.items()}
 
 
-def compile_step(mesh, donate=True):
-    """step() on a mesh: step(state, inputs) -> (state, outputs).  The states
-    that it is given are used up, where donate is set."""
-    state, inputs, outputs = (shardings(mesh, t)
-                              for t in (STATES, INPUTS, OUTPUTS))
-    pin = pinned(mesh)
-    return jax.jit(lambda s, x: step(s, x, pin),
-                   in_shardings=(state, inputs),
-                   out_shardings=(state, outputs),
-                   donate_argnums=(0,) if donate else ())
-
-
-def compile_forward(mesh):
-    """forward() on a mesh: forward(state, inputs) -> outputs."""
-    state, inputs, outputs = (shardings(mesh, t)
-                              for t in (STATES, INPUTS, OUTPUTS))
-    pin = pinned(mesh)
-    return jax.jit(lambda s, x: forward(s, x, pin),
-                   in_shardings=(state, inputs), out_shardings=outputs)
-
-
-def stablehlo(mesh, function="step"):
-    """A function, step or forward, as text in StableHLO with the shardings of
-    Shardy.  Its arguments are the states, then the inputs, each in the order of
-    their names; its results are likewise."""
-    described = [{name: jax.ShapeDtypeStruct(shape, kind)
-                  for name, (shape, kind, _) in table.items()}
-                 for table in (STATES, INPUTS)]
-    compiled = (compile_step(mesh, donate=False) if function == "step" else
-                compile_forward(mesh))
-    return compiled.lower(*described).as_text()
-
-
-def main():
-    """FILE.py OUT.mlir [step|forward]: writes what stablehlo() gives."""
-    import argparse
-    p = argparse.ArgumentParser(description=main.__doc__)
-    p.add_argument("out")
-    p.add_argument("function", nargs="?", default="step",
-                   choices=["step", "forward"])
-    a = p.parse_args()
-    # Nothing is run: devices of any kind do, as many as the plan has.
+def lower_alone(count):
+    """Nothing is run: devices of any kind do, so many."""
     jax.config.update("jax_platforms", "cpu")
-    jax.config.update("jax_num_cpu_devices", math.prod(MESH.values()))
-    text = stablehlo(make_mesh(), a.function)
-    with open(a.out, "w", encoding="utf-8") as f:
-        f.write(text)
+    jax.config.update("jax_num_cpu_devices", count)
 
 
 def runs_of(text):
@@ -437,10 +383,10 @@ def runs_of(text):
     return times
 
 
-def traffic(compiled):
-    """What a compiled step moves: for each collective its number and the bytes
-    that all devices receive, an all-reduce counted as a reduce-scatter and an
-    all-gather.  compiled: compile_step(mesh).lower(state, inputs).compile()."""
+def collectives(compiled, devices):
+    """What a compiled function of so many devices moves: for each collective its
+    number and the bytes that all devices receive, an all-reduce counted as a
+    reduce-scatter and an all-gather."""
     sizes = {"pred": 1, "bf16": 2}
     found = {}
     text = (compiled.as_text() if hasattr(compiled, "as_text") else
@@ -465,7 +411,7 @@ def traffic(compiled):
         groups = re.search(r"replica_groups=\[(\d+),(\d+)\]", line)
         listed = re.search(r"replica_groups=\{\{([\d,]*)\}", line)
         each = int(groups[2]) if groups else \
-            len(listed[1].split(",")) if listed else math.prod(MESH.values())
+            len(listed[1].split(",")) if listed else devices
         pairs = re.search(r"source_target_pairs=\{(.*?)\}\}", line)
         if kind == "collective-permute":
             received = nbytes * sum(a != b for a, b in re.findall(
@@ -473,8 +419,7 @@ def traffic(compiled):
         else:
             share = {"all-gather": 1 / each, "all-to-all": 1 / each,
                      "all-reduce": 2 / each, "reduce-scatter": 1}[kind]
-            received = round(nbytes * share * (each - 1)) * \
-                math.prod(MESH.values())
+            received = round(nbytes * share * (each - 1)) * devices
         n, total = found.get(kind, (0, 0))
         each_turn = times.get(function, 1)
         found[kind] = n + each_turn, total + received * each_turn

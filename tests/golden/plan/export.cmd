@@ -7,8 +7,12 @@ plan --model factored -k 2
 tdlc export "$tmp/p.plan" --to jax -o "$tmp/factored.py" && written factored
 plan --model small -k 2 --train --micro-batches 2
 tdlc export "$tmp/p.plan" --to jax -o "$tmp/turns.py" && written turns
-for more in '--micro-batches 3' '--stages 2 --micro-batches 2'; do
-	plan --model small -k 2 --train $more
+plan --model small -k 4 --train --stages 2 --micro-batches 2
+tdlc export "$tmp/p.plan" --to jax -o "$tmp/stages.py" && written stages
+tdlc export "$tmp/p.plan" --to cuda -o "$tmp/none"
+echo "-> $?"
+for more in '' '--stages 2'; do
+	plan --model small -k 2 --train --micro-batches 3 $more
 	tdlc export "$tmp/p.plan" --to jax -o "$tmp/none.py"
 	echo "-> $?"
 done
