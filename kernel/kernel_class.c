@@ -12,6 +12,7 @@ static const char *const classes[] = {
 	[KERNEL_TURNED] = "transposition",
 	[KERNEL_FUNCTION] = "function",
 	[KERNEL_LONG] = "long function",
+	[KERNEL_BRANCH] = "branched function",
 	[KERNEL_INNER] = "inner reduction",
 	[KERNEL_OUTER] = "outer reduction",
 	[KERNEL_CHOICE] = "choice",
@@ -89,6 +90,10 @@ typedef struct findings {
 	const kexpr *seen[MOST_SEEN]; /* functions: each is evaluated once */
 	double functions; /* that are evaluated per point */
 	double longs;	  /* .. that are no floats' and take many operations */
+	double branched;  /* .. that an index decides on */
+	double chance;	  /* of what is looked at: the part of the points at
+			     which it is computed, as far as an index that has
+			     to have one value decides; less than 1 there */
 	uint32_t bound;	 /* variables whose value each term has for itself */
 	double part;	 /* of the terms that are not 0 by divisibility */
 } findings;
@@ -204,8 +209,39 @@ static void look_at_function(findings *f, const kexpr *e)
 	bool takes_long = !of_floats && fn_flops(e->fn) >= MANY;
 	if ((!of_floats && !takes_long) || was_seen(f, e))
 		return;
-	f->functions += of_floats;
+	if (of_floats && f->chance < 1)
+		f->branched += f->chance;
+	else
+		f->functions += of_floats;
 	f->longs += takes_long;
+}
+
+/* The part of the points at which `i == n' holds, for a variable i; 1 for any
+ * other condition. */
+static double chance_of(const kernel *k, const kexpr *e)
+{
+	double part = 1;
+	if (e->kind != KX_FN || e->fn != FN_EQ || kx_has_read(e))
+		return 1;
+	for (int i = 0; i < e->nargs; i++)
+		if (e->args[i]->kind == KX_VAR)
+			part = 1 / fmax((double)k->vars[e->args[i]->var].extent,
+					1);
+	return part;
+}
+
+static void look_at(findings *f, const kexpr *e);
+
+/* The side of a choice that is computed at a part of the points: there anew. */
+static void look_at_side(findings *f, const kexpr *e, double part)
+{
+	const double chance = f->chance;
+	const int nseen = f->nseen;
+	f->chance *= part;
+	look_at(f, e);
+	f->chance = chance;
+	if (part < 1)
+		f->nseen = nseen;
 }
 
 /* Of a choice both sides are looked at. */
@@ -219,7 +255,11 @@ static void look_at(findings *f, const kexpr *e)
 	if (e->kind == KX_FN)
 		look_at_function(f, e);
 	for (int i = 0; i < e->nargs; i++)
-		look_at(f, e->args[i]);
+		if (e->kind == KX_SELECT && i == 1)
+			look_at_side(f, e->args[i],
+				     chance_of(f->k, e->args[0]));
+		else
+			look_at(f, e->args[i]);
 }
 
 /* ---- classes ----------------------------------------------------------- */
@@ -288,8 +328,11 @@ static kernel_class class_of(const kernel *k, const findings *f)
 	if (kernel_sums_products(k) && f->nreads >= MOST_READS && reduced &&
 	    has_sides(k, f))
 		return product_class(k, f);
-	if (k->reducer != RED_NONE && reduced && f->functions == 0)
+	if (k->reducer != RED_NONE && reduced && f->functions == 0 &&
+	    f->branched == 0)
 		return reduction_class(k, f, reduced);
+	if (f->branched > 0)
+		return KERNEL_BRANCH;
 	if (f->functions > 0)
 		return KERNEL_FUNCTION;
 	return f->turned ? KERNEL_TURNED : KERNEL_ELEMENTWISE;
@@ -312,20 +355,22 @@ static double work_of(const kernel *k, const kernel_form *form,
 	switch (form->class) {
 	case KERNEL_FUNCTION:
 	case KERNEL_LONG:
-		return f->functions + f->longs;
+		return fmax(f->functions + f->longs, 1);
+	case KERNEL_BRANCH:
+		return f->branched + f->functions;
 	case KERNEL_INNER:
 	case KERNEL_OUTER:
 	case KERNEL_CHOICE:
 	case KERNEL_POOL:
 		return 1;
 	default:
-		return (double)kernel_flops_per_point(k);
+		return fmax((double)kernel_flops_per_point(k), 1);
 	}
 }
 
 kernel_form kernel_form_of(const kernel *k)
 {
-	findings f = { .k = k, .part = 1 };
+	findings f = { .k = k, .part = 1, .chance = 1 };
 	kernel_form form = { .class = KERNEL_OPAQUE, .type = k->type,
 			     .work = 1,
 			     .structure = kernel_structure_hash(k) };
@@ -334,7 +379,7 @@ kernel_form kernel_form_of(const kernel *k)
 	look_at(&f, k->body);
 	form.class = class_of(k, &f);
 	form.bound = f.bound;
-	form.work = fmax(work_of(k, &form, &f), 1);
+	form.work = work_of(k, &form, &f);
 	if (kernel_class_has_sides(form.class)) {
 		form.work *= f.part;
 		set_sides(&form, k, &f);

@@ -11,6 +11,8 @@ typedef enum kernel_class {
 	KERNEL_TURNED,	    /* the same, reading across its last dimension */
 	KERNEL_FUNCTION,    /* with functions that are no arithmetic: exp .. */
 	KERNEL_LONG,	    /* .. of tens of operations: random numbers */
+	KERNEL_BRANCH,	    /* .. that an index decides whether to call: one
+			       element after the other */
 	KERNEL_INNER,	    /* reduces along the last dimension of a read */
 	KERNEL_OUTER,	    /* reduces along others alone */
 	KERNEL_CHOICE,	    /* the same as KERNEL_INNER, to one of the terms: a
@@ -55,8 +57,9 @@ typedef struct kernel_form {
 	dtype type; /* that it computes in: the result's, or, of tests of other
 		       numbers, theirs */
 	double work; /* per point of its loops, at least 1: functions, of
-			reductions terms, else operations; of products less
-			where most terms are 0 by divisibility */
+			reductions terms, else operations; less of products of
+			which most terms are 0 by divisibility, and of functions
+			that an index decides on */
 	uint32_t side[KERNEL_SIDES]; /* variables, a bit each; products */
 	uint32_t bound; /* variables that indices are compared with: no work */
 	uint64_t structure; /* kernel_structure_hash() */

@@ -18,11 +18,13 @@ from programs import expect
 
 TDLC, TDLRUN = programs.TDLC, programs.TDLRUN
 CLASSES = ["elementwise", "transposition", "function", "long function",
+           "branched function",
            "inner reduction", "outer reduction", "choice", "pooling", "product",
            "convolution", "turned product", "turned convolution", "gather"]
 # Those without which older files are, and what they were.
 LATER = {"choice": "inner reduction", "pooling": "inner reduction",
-         "turned product": "product", "turned convolution": "convolution"}
+         "turned product": "product", "turned convolution": "convolution",
+         "branched function": "function"}
 
 
 # ---- a machine that nobody measured ------------------------------------------
@@ -129,7 +131,7 @@ def expected(share, name, t, work, nbytes, extents=None, count=1):
 
 def cases(r):
     """Models of one kernel, and what decides its time."""
-    n, m, k, b = (r.choice([1, 2, 3, 5, 8, 20, 64, 200]) * r.randint(2, 4)
+    n, m, k, b = (r.choice([1, 2, 3, 5, 8, 20, 64, 200]) * r.randint(4, 6)
                   for _ in range(4))
     t = r.choice(["f32", "f64"])
     size = 4 if t == "f32" else 8
@@ -140,6 +142,8 @@ def cases(r):
         both, None, 1
     yield x + "y = exp(x)", "function", t, n * m, both, None, 1
     yield x + "y = twice(x)", "function", t, n * m, both, None, 1
+    yield f"input x[{n}, {m}, {b}]: {t}\ny = third(x)", "branched function", \
+        t, n * b, n * (m + 1) * b * size, None, 1
     yield x + f"input w[{n}, {m}]: {t}\ny = dots(x, w)", \
         "inner reduction", t, n * m, (2 * n * m + n) * size, None, 1
     yield x + "input s[]: i64\ny = seeded_dropout(x, s)", "long function", \
@@ -172,6 +176,9 @@ def cases(r):
 OPS = """
 /// A function of the same is computed once.
 op twice(x[..d]) -> y[..d] = lambda ..d: tanh(x[..d]) * tanh(x[..d])
+/// Computed at one of M places.
+op third(x[N, M, B]) -> y[N, M, B] =
+    lambda i, j, l: if j == 2 then exp(x[i, j, l]) else 0
 /// Products of which none has a side.
 op dots(a[N, M], b[N, M]) -> y[N] =
     lambda i: Sum(lambda j: a[i, j] * b[i, j])

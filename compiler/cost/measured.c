@@ -113,6 +113,7 @@ static kernel_class class_like(const measured_device *d, kernel_class c)
 	static const kernel_class like[KERNEL_CLASSES] = {
 		[KERNEL_CHOICE] = KERNEL_INNER,
 		[KERNEL_POOL] = KERNEL_INNER,
+		[KERNEL_BRANCH] = KERNEL_FUNCTION,
 		[KERNEL_TURNED_PRODUCT] = KERNEL_PRODUCT,
 		[KERNEL_TURNED_WINDOW] = KERNEL_WINDOW,
 	};
