@@ -12,14 +12,16 @@ Ways to run a model, of which --ways names some:
     stages  training in two stages, 4 micro-batches, on two processors
     4       four threads on two processors; in the table, not in the summary
 
-The judge of the first three is processor time, by the thread
-(CLOCK_THREAD_CPUTIME_ID), as on a machine that other programs use a clock judges
-these: of each instruction the median of its steps, on the worker where it takes
-longest, and of these the least of all rounds; a step is the sum of its
-instructions.  Stages wait for each other, and four threads for processors: they
-are judged by the clock, by the median of the steps.  Clock times are shown of
-all.  The second prediction takes the profile of the first round, and later rounds
-judge it.
+The judge is processor time, by the thread (CLOCK_THREAD_CPUTIME_ID), as on a
+machine that other programs use a clock judges these: of each instruction the
+median of its steps, on the worker where it takes longest.  A step is the sum of
+its instructions.  Of stages it is replayed: each takes its instructions in the
+order in which it was seen to take them, each as long as that median, but for a
+message it waits until that was sent; the last stage's end is the step's.  Of
+several rounds, one after the other, the least counts.  Four threads wait for
+processors: they are judged by the clock, by the median of the steps.  By the
+clock all are shown, and stages are summed up by it, too.  The second prediction
+takes the profile of the first round, and later rounds judge it.
 
 With --planners, the plans of several planners for two workers: whether the order
 of their predicted times is that of the measured ones (Kendall's tau), and
@@ -69,7 +71,6 @@ SIZES = {
 
 WAYS = ["1", "2", "mpi", "stages", "4"]
 WORKERS = {"1": 1, "2": 2, "mpi": 2, "stages": 2, "4": 4}
-BY_CLOCK = ("stages", "4")
 STAGES = ["--stages", "2", "--micro-batches", "4", "--micro-batch-statistics"]
 
 
@@ -129,23 +130,54 @@ class Bench:
         return json.loads(out)
 
     def measure(self, way, path):
-        """The time of a step: of the processors, by the clock."""
-        profile = self.path("profile.json")
+        """The time of a step: of the judge, by the clock."""
+        profile, trace = self.path("profile.json"), self.path("trace.json")
         if os.path.exists(profile):
             os.remove(profile)
         self.tdlrun(way, path, "--steps", str(self.options.steps + 2),
-                    "--profile", profile, "--json")
+                    "--profile", profile, "--trace", trace, "--json")
         with open(profile, encoding="utf-8") as f:
             run = json.load(f)["runs"][0]
-        busy = sum(max(w["seconds"] for w in i["workers"])
-                   for i in run["instructions"])
-        return (run["seconds"] if way in BY_CLOCK else busy), run["seconds"]
+        with open(trace, encoding="utf-8") as f:
+            spans = [e for e in json.load(f)["traceEvents"] if e["ph"] == "X"]
+        if way == "4":
+            return run["seconds"], run["seconds"]
+        return (replayed(run, spans) if way == "stages" else
+                sum(map(longest, run["instructions"]))), run["seconds"]
 
     def profiled(self, way, path):
         out = self.run_on(2, TDLC, "simulate", path, "--topology",
                           self.machine(way), "--profile",
                           self.path("profile.json"), "--json")
         return json.loads(out)["predicted_seconds"]
+
+
+def longest(instruction):
+    return max(w["seconds"] for w in instruction["workers"])
+
+
+def replayed(run, spans):
+    """The end of a step of stages of one worker each."""
+    rows, programs = iter(run["instructions"]), []
+    for worker in range(run["devices"]):
+        programs.append([next(rows) for e in spans if e["pid"] == worker])
+    assert next(rows, None) is None
+    now, sent = [0] * len(programs), {}
+    while any(programs):
+        before = sum(map(len, programs))
+        for worker, left in enumerate(programs):
+            while left:
+                i = left[0]
+                message = i["name"], i["micro_batch"]
+                if i["kind"] == "receive":
+                    if message not in sent:
+                        break
+                    now[worker] = max(now[worker], sent[message])
+                now[worker] += longest(left.pop(0))
+                if i["kind"] == "send":
+                    sent[message] = now[worker]
+        assert sum(map(len, programs)) < before
+    return max(now)
 
 
 def summary(what, ratios):
@@ -174,7 +206,7 @@ def compare_case(b, case):
           f"{f'{later:.2f}' if later else '-'} | "
           f"{1e3 * min(x[1] for x in found):.3g} ms | "
           f"{os.getloadavg()[0]:.0f} |", flush=True)
-    return busy / predicted, later
+    return busy / predicted, later, min(x[1] for x in found) / predicted
 
 
 def compare_models(b):
@@ -197,6 +229,8 @@ def compare_models(b):
     for w in ways:
         summary(f"way {w}, calibrated",
                 [r[0] for c, r in ratios.items() if c[1] == w])
+    summary("way stages, by the clock",
+            [r[2] for c, r in ratios.items() if c[1] == "stages"])
     counted = [r for c, r in ratios.items() if c[1] != "4"]
     summary("calibrated", [r[0] for r in counted])
     summary("with a profile", [r[1] for r in counted if r[1]])
