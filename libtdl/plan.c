@@ -56,7 +56,8 @@ static planner_request others_of(const plan_options *o, const plan_request *how,
 {
 	planner_request all = {
 		.devices = how->k, .topology = o->topology,
-		.seconds = how->seconds, .variant = how->variant,
+		.seconds = how->seconds, .memory = how->memory,
+		.variant = how->variant,
 		.bucket_bytes = how->bucket, .separate = how->separate,
 		.micro_batches = turns_of(r), .statistics = o->statistics,
 		.nbatch = o->batch_dims.n, .batch = o->batch,

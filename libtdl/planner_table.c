@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
 #include "compiler/portfolio/stage_pins.h"
@@ -32,6 +33,17 @@ static bool are_algorithms(job *d, const cli_words *names, bool stages)
 	return true;
 }
 
+/* Reads --memory, as planners are asked for it. */
+static bool read_limit(job *d, planner_request *r)
+{
+	if (!r->limit ||
+	    (units_read_size(r->limit, &r->memory) && r->memory > 0))
+		return true;
+	cli_usage(&d->program, "%s takes a number of bytes, such as 512M or "
+		  "80GB, not '%s'", job_option(d, "memory"), r->limit);
+	return false;
+}
+
 bool planner_options_agree(job *d, planner_request *r)
 {
 	bool stages = r->micro_batches > 0;
@@ -43,7 +55,8 @@ bool planner_options_agree(job *d, planner_request *r)
 	}
 	return are_algorithms(d, &r->algorithms, stages) &&
 	       are_algorithms(d, &r->with, false) &&
-	       plan_read_bucket(d, r->bucket, r->topology, &r->bucket_bytes);
+	       plan_read_bucket(d, r->bucket, r->topology, &r->bucket_bytes) &&
+	       read_limit(d, r);
 }
 
 static bool among(const cli_words *words, const char *name)
@@ -64,6 +77,7 @@ static plan_request request_of(const job *d, const planner_request *r,
 			       .seconds = r->seconds, .k = t->devices,
 			       .topology = t->machine, .pins = r->pins,
 			       .variant = r->variant,
+			       .memory = r->memory,
 			       .bucket = r->bucket_bytes,
 			       .separate = r->separate,
 			       .observer = r->observer,
@@ -251,6 +265,7 @@ bool planner_table_of(job *d, const graph *g, const planner_request *r,
 	bool stages = r->score && stage_pins_are_given(d->arena, &r->pins);
 	*t = (planner_table){ .graph = in_turns(d, g, r, stages),
 			      .devices = (int)r->devices,
+			      .memory = r->memory,
 			      .scored = r->score && !stages,
 			      .staged = stages };
 	if (!t->graph)
@@ -263,6 +278,11 @@ bool planner_table_of(job *d, const graph *g, const planner_request *r,
 		return false;
 	t->bound = proven_bound(t);
 	return true;
+}
+
+bool planner_exceeds(const planner_table *t, int64_t nbytes)
+{
+	return t->memory > 0 && nbytes > t->memory;
 }
 
 double planner_gap(const plan_result *r, int64_t bound)
@@ -279,21 +299,31 @@ double planner_gap(const plan_result *r, int64_t bound)
 
 /* ---- JSON --------------------------------------------------------------- */
 
+/* Whether a plan is within the limit, where there is one. */
+static void set_fits(const planner_table *t, int64_t nbytes, json_t *j)
+{
+	if (t->memory > 0)
+		json_object_set_new(j, "fits", json_boolean(
+			!planner_exceeds(t, nbytes)));
+}
+
 /* A planner's row, with the lists of tensors and operators or without. */
-static json_t *row_json(const plan_result *r, int64_t bound, bool lists)
+static json_t *row_json(const planner_table *t, const plan_result *r,
+			bool lists)
 {
 	const search_result *s = r->search;
 	if (s->error)
 		return json_pack("{s:s,s:s}", "algorithm", s->algorithm,
 				 "error", s->error);
-	double over = planner_gap(r, bound);
+	double over = planner_gap(r, t->bound);
 	json_t *j = lists ? plan_report_json(r) : plan_report_search(r);
 	json_object_set_new(j, "gap", over < 0 ? json_null()
 					       : json_real(over));
+	set_fits(t, r->plan->arena_bytes, j);
 	return j;
 }
 
-static json_t *pipeline_json(const planner_pipeline *x)
+static json_t *pipeline_json(const planner_table *t, const planner_pipeline *x)
 {
 	json_t *j = x->found.pipeline->plan
 			    ? plan_stages_json(&x->found)
@@ -301,6 +331,8 @@ static json_t *pipeline_json(const planner_pipeline *x)
 					x->found.pipeline->refused);
 	json_object_set_new(j, "algorithm", json_string(x->name));
 	json_object_set_new(j, "search_seconds", json_real(x->seconds));
+	if (x->found.pipeline->plan)
+		set_fits(t, x->found.pipeline->peak_bytes, j);
 	return j;
 }
 
@@ -309,7 +341,7 @@ static json_t *pipelines_json(const planner_table *t)
 	json_t *list = json_array();
 	for (int i = t->staged; i < t->pipelines.n; i++)
 		json_array_append_new(list,
-				      pipeline_json(&t->pipelines.at[i]));
+				      pipeline_json(t, &t->pipelines.at[i]));
 	return list;
 }
 
@@ -318,7 +350,7 @@ static void set_rows(const planner_table *t, bool lists, json_t *j)
 {
 	json_t *list = json_array();
 	for (int i = t->scored; i < t->plans.n; i++)
-		json_array_append_new(list, row_json(&t->plans.at[i], t->bound,
+		json_array_append_new(list, row_json(t, &t->plans.at[i],
 						     lists));
 	json_object_set_new(j, "planners", list);
 	if (t->pipelines.n > t->staged)
@@ -336,12 +368,15 @@ json_t *planner_table_json(const planner_table *t)
 {
 	json_t *j = json_pack("{s:s,s:i}", "model", t->graph->name, "devices",
 			      t->devices);
+	if (t->memory > 0)
+		json_object_set_new(j, "memory_limit",
+				    json_integer(t->memory));
 	if (t->scored)
 		json_object_set_new(j, "pinned",
-				    row_json(&t->plans.at[0], t->bound, true));
+				    row_json(t, &t->plans.at[0], true));
 	if (t->staged)
 		json_object_set_new(j, "pinned",
-				    pipeline_json(&t->pipelines.at[0]));
+				    pipeline_json(t, &t->pipelines.at[0]));
 	set_rows(t, true, j);
 	return j;
 }

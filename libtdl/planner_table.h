@@ -17,6 +17,8 @@ typedef struct planner_request {
 	pin_texts pins; /* else the planners' plans have them */
 	const char *topology;
 	double seconds; /* of each search; 0: no limit */
+	const char *limit; /* NULL, a size; .. */
+	int64_t memory;	   /* .. plan_request.memory, when it was read */
 	search_variant variant; /* of megatron */
 	const char *bucket;	/* NULL, a size or "auto"; .. */
 	int64_t bucket_bytes;	/* .. plan_request.bucket, when it was read */
@@ -54,6 +56,7 @@ typedef struct planner_request {
 	PLAN_OPTION_BUCKET_BYTES(&(r)->bucket),                              \
 	PLAN_OPTION_TIME_LIMIT(&(r)->seconds),                               \
 	PLAN_OPTION_TOPOLOGY(a, &(r)->topology),                             \
+	PLAN_OPTION_MEMORY(&(r)->limit),                                     \
 	PLAN_OPTIONS_PINS(&(r)->pins)
 
 /* A pipeline of several stages. */
@@ -67,6 +70,7 @@ typedef struct planner_table {
 	const graph *graph;
 	const topology *machine;
 	int devices;
+	int64_t memory; /* that each may need; 0: any */
 	bool scored; /* the first plan is that of the pins, .. */
 	bool staged; /* .. or the first pipeline is */
 	VEC(plan_result) plans;
@@ -88,6 +92,9 @@ bool planner_table_of(job *d, const graph *g, const planner_request *r,
 /* The excess of a plan over the bound, as a part of the bound; -1 if that is
  * meaningless, since the plan replicates tensors that could be cut. */
 double planner_gap(const plan_result *r, int64_t bound);
+
+/* Whether a plan needs more memory than it may. */
+bool planner_exceeds(const planner_table *t, int64_t nbytes);
 
 /* The rows of the output of `tdlc compare --json', planners and pipelines, each
  * without the lists of its tensors and operators. */

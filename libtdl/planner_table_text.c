@@ -12,24 +12,33 @@
 #include "libtdl/plan_speed.h"
 #include "libtdl/text_chart.h"
 
-static void print_row(FILE *to, arena *a, const plan_result *r, int64_t bound)
+/* Bytes of a device, marked where these are too many. */
+static const char *memory_text(arena *a, const planner_table *t, int64_t nbytes)
+{
+	const char *text = plan_bytes_text(a, nbytes);
+	return planner_exceeds(t, nbytes) ? arena_printf(a, "%s*", text) : text;
+}
+
+static void print_row(FILE *to, arena *a, const planner_table *t,
+		      const plan_result *r)
 {
 	const search_result *s = r->search;
 	if (s->error) {
 		fprintf(to, "%-13s  %s\n", s->algorithm, s->error);
 		return;
 	}
-	double over = planner_gap(r, bound);
+	double over = planner_gap(r, t->bound);
 	fprintf(to, "%-13s  %10s  %8s  %9s  %9s  %s  %s\n",
 	       s->algorithm, plan_bytes_text(a, s->total),
 	       over < 0 ? "-" : arena_printf(a, "%.1f %%", 100 * over),
 	       plan_bytes_text(a, r->plan->communication_bytes),
-	       plan_bytes_text(a, r->plan->arena_bytes),
+	       memory_text(a, t, r->plan->arena_bytes),
 	       units_right(units_seconds(r->seconds), 9).text,
 	       units_right(units_seconds(s->seconds), 8).text);
 }
 
-static void print_pipeline(FILE *to, arena *a, const planner_pipeline *x)
+static void print_pipeline(FILE *to, arena *a, const planner_table *t,
+			   const planner_pipeline *x)
 {
 	const pipeline_result *r = x->found.pipeline;
 	if (!r->plan) {
@@ -40,9 +49,25 @@ static void print_pipeline(FILE *to, arena *a, const planner_pipeline *x)
 		arena_printf(a, "%d stage%s", r->plan->nstages,
 			     r->plan->nstages == 1 ? "" : "s"), "-",
 		plan_bytes_text(a, r->plan->communication_bytes),
-		plan_bytes_text(a, r->peak_bytes),
+		memory_text(a, t, r->peak_bytes),
 		units_right(units_seconds(r->seconds), 9).text,
 		units_right(units_seconds(x->seconds), 8).text);
+}
+
+/* The meaning of the mark, where a plan has it. */
+static void print_limit(FILE *to, arena *a, const planner_table *t)
+{
+	bool any = false;
+	for (int i = 0; i < t->plans.n; i++)
+		any |= !t->plans.at[i].search->error &&
+		       planner_exceeds(t, t->plans.at[i].plan->arena_bytes);
+	for (int i = 0; i < t->pipelines.n; i++) {
+		const pipeline_result *r = t->pipelines.at[i].found.pipeline;
+		any |= r->plan && planner_exceeds(t, r->peak_bytes);
+	}
+	if (any)
+		fprintf(to, "* more than %s, the limit\n",
+			plan_bytes_text(a, t->memory));
 }
 
 enum { BAR_WIDTH = 20 };
@@ -108,13 +133,15 @@ static void print_bars(FILE *to, arena *a, const planner_table *t)
 	table_print(&b.table, to, 0);
 }
 
-/* The fastest of all, pipelines too; *name: who has found it. */
+/* The fastest of all within the memory, pipelines too; *name: who has found
+ * it. */
 static const plan_result *fastest_of(const planner_table *t, const char **name)
 {
 	const plan_result *best = NULL;
 	for (int i = 0; i < t->plans.n; i++) {
 		const plan_result *r = &t->plans.at[i];
-		if (r->search->error || (best && r->seconds >= best->seconds))
+		if (r->search->error || (best && r->seconds >= best->seconds) ||
+		    planner_exceeds(t, r->plan->arena_bytes))
 			continue;
 		best = r;
 		*name = r->search->algorithm;
@@ -122,7 +149,8 @@ static const plan_result *fastest_of(const planner_table *t, const char **name)
 	for (int i = 0; i < t->pipelines.n; i++) {
 		const planner_pipeline *x = &t->pipelines.at[i];
 		if (!x->found.pipeline->plan ||
-		    (best && x->found.seconds >= best->seconds))
+		    (best && x->found.seconds >= best->seconds) ||
+		    planner_exceeds(t, x->found.pipeline->peak_bytes))
 			continue;
 		best = &x->found;
 		*name = x->name;
@@ -159,9 +187,10 @@ void planner_table_text(FILE *to, arena *a, const planner_table *t)
 	fprintf(to, "%-13s  %10s  %8s  %9s  %9s  %9s  %8s\n", "planner",
 	       "byte model", "gap", "moved", "memory", "predicted", "search");
 	for (int i = 0; i < t->plans.n; i++)
-		print_row(to, a, &t->plans.at[i], t->bound);
+		print_row(to, a, t, &t->plans.at[i]);
 	for (int i = 0; i < t->pipelines.n; i++)
-		print_pipeline(to, a, &t->pipelines.at[i]);
+		print_pipeline(to, a, t, &t->pipelines.at[i]);
+	print_limit(to, a, t);
 	print_bars(to, a, t);
 	print_fastest(to, a, t);
 	if (t->bound >= 0)

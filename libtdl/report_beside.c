@@ -132,6 +132,8 @@ static bool copy_planner(const reader *r, const json_t *from, json_t *to)
 							   "search_seconds")));
 	json_object_set_new(to, "predicted_for",
 			    machine ? json_string(machine) : json_null());
+	if (json_is_false(json_object_get(from, "fits")))
+		json_object_set_new(to, "fits", json_false());
 	return copy_plan(r, from, to);
 }
 

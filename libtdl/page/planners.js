@@ -163,7 +163,8 @@ function plannersTable() {
 		barOf(p.predicted_seconds, secondsText(p.predicted_seconds),
 			seconds, 'compute'),
 		barOf(p.peak_bytes_per_device,
-			bytesText(p.peak_bytes_per_device), memory, ''),
+			bytesText(p.peak_bytes_per_device) + (p.fits === false
+				? ', too much' : ''), memory, ''),
 		bytesText(p.communication_bytes), bytesText(p.byte_model),
 		p.gap === null ? '–' : (100 * p.gap).toFixed(1) + ' %',
 		p.search_seconds === null ? '–'

@@ -5,3 +5,11 @@ status tdlc compare matmul.onnx -k 3 --algorithm allrow --algorithm tofu
 status tdlc compare matmul.onnx -k 4 --algorithm nope
 status tdlc compare matmul.onnx
 tdlc compare matmul.onnx -k 2 --algorithm tofu --json | sed 's/\("search_seconds"\): .*/\1: 0,/'
+# Within a limit of memory: what needs more is marked, and is not the fastest.
+mlp="../../../examples/models/mlp.tdl -D inputs=40 -D width=64 -D batch=16 \
+	-D depth=2 --train --micro-batches 2"
+status tdlc compare $mlp -k 2 --memory 60kB --algorithm tofu --algorithm data-parallel --algorithm stages
+status tdlc compare $mlp -k 2 --memory 1kB --algorithm tofu
+tdlc compare $mlp -k 2 --memory 60kB --algorithm data-parallel --algorithm stages --json |
+	grep -E '"(memory_limit|fits|algorithm)"'
+status tdlc compare $mlp -k 2 --memory 0

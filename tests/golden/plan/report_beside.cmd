@@ -37,3 +37,7 @@ ls "$tmp/a.html"
 status tdlrun "$plan" --data none.npz --trace "$tmp/c"
 status tdlrun "$plan" --trace "$tmp/none/c"
 ls "$tmp/c"
+# The planners beside a plan have its limit of memory.
+tdlc plan micro_batches.tdl --model small -D batch=8 --train -k 2 --algorithm auto --memory 900 \
+	--report "$tmp/c.html" --compare >/dev/null
+grep -o '"algorithm":"[a-z]*\|"fits":false' "$tmp/c.html" | sort | uniq -c | grep fits
