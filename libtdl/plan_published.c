@@ -12,6 +12,7 @@
 #include "compiler/placement/mcap.h"
 #include "compiler/placement/model_costs.h"
 #include "compiler/placement/pipedream.h"
+#include "compiler/portfolio/pipeline_buckets.h"
 #include "compiler/portfolio/pipeline_costs.h"
 
 typedef struct chooser {
@@ -554,5 +555,8 @@ bool plan_published_find(const plan_request *how, const pipeline_aims *aims,
 		return true;
 	pipeline_cut cut = { c.nstages, aims->chunks, aims->kind, c.recompute,
 			     first, NULL };
-	return plan_parts(how, l, &c, &cut, r);
+	if (!plan_parts(how, l, &c, &cut, r))
+		return false;
+	pipeline_in_buckets(how, r);
+	return true;
 }

@@ -72,7 +72,6 @@ static const char *beside_stages(arena *a, const plan_options *o)
 	return o->frontier			? "frontier" :
 	       o->objective >= 0		? "objective" :
 	       of_layouts			? "pin" :
-	       o->bucket			? "bucket-bytes" :
 	       o->warn_replicate		? "warn-replicate" :
 						  NULL;
 }
@@ -458,8 +457,8 @@ static bool may_have_stages(const plan_request *how, const plan_options *o)
 {
 	return o->micro_batches && !o->no_stages && how->k > 1 &&
 	       !strcmp(how->algorithm, PLAN_AUTO) &&
-	       how->objective == OBJECTIVE_TIME && !o->bucket &&
-	       !o->warn_replicate && !pins_are_given(&how->pins);
+	       how->objective == OBJECTIVE_TIME && !o->warn_replicate &&
+	       !pins_are_given(&how->pins);
 }
 
 /* Takes the place of a plan without stages. */

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "compiler/portfolio/pipeline_plan.h"
+#include "libtdl/plan_diff.h"
 #include "libtdl/plan_report.h"
 #include "libtdl/plan_speed.h"
 #include "libtdl/plan_stages.h"
@@ -66,6 +67,10 @@ json_t *plan_stages_json(const plan_result *r)
 		"between_stages_bytes", (json_int_t)between_stages(p),
 		"peak_bytes_per_device", (json_int_t)r->pipeline->peak_bytes,
 		"predicted_seconds", r->seconds, "predicted_for", r->machine);
+	int reductions, buckets = plan_all_buckets(p, &reductions);
+	json_object_set_new(j, "buckets", json_integer(buckets));
+	json_object_set_new(j, "bucketed_reductions",
+			    json_integer(reductions));
 	json_object_set_new(j, "operators", json_integer(r->graph->nnodes));
 	json_object_set_new(j, "tensors", json_integer(r->graph->ntensors));
 	json_object_set_new(j, "parameters_bytes", json_integer(
@@ -92,6 +97,14 @@ static void print_item(FILE *to, const char *label, const char *text)
 	text_wrap(to, text, ITEM_COLUMN, ITEM_COLUMN);
 }
 
+static void print_buckets(FILE *to, arena *a, const plan_pipeline *p)
+{
+	int reductions, n = plan_all_buckets(p, &reductions);
+	if (n > 0)
+		print_item(to, "buckets", arena_printf(
+			a, "%d, of %d small reductions", n, reductions));
+}
+
 static void print_figures(FILE *to, arena *a, const plan_result *r)
 {
 	const plan_pipeline *p = r->pipeline->plan;
@@ -112,6 +125,7 @@ static void print_figures(FILE *to, arena *a, const plan_result *r)
 		a, "%s a run, received by all devices; %s of it between "
 		"stages", plan_bytes_text(a, p->communication_bytes),
 		plan_bytes_text(a, between_stages(p))));
+	print_buckets(to, a, p);
 	if (r->pipeline->sampled)
 		print_item(to, "division", "not proven: of the times that the "
 			   "longest stage may take some were tried");

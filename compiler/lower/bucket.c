@@ -49,6 +49,8 @@ typedef struct maker {
 	int *bucket;	   /* by instruction: its bucket, 0 for none */
 	VEC(ints) members; /* by bucket; the first is none */
 	bool *pending;	   /* by buffer: its writer waits for a bucket */
+	bool *is_state;	   /* by buffer, of a stage: a state's, or of its next
+			      value */
 	ints waiting;	   /* the instructions that do */
 	VEC(plan_instr) program;
 } maker;
@@ -185,14 +187,33 @@ static void join(maker *m, filling *f, int i)
 	depend(m, m->from[i].to, UINT64_C(1) << (f - m->open));
 }
 
+static void close_all(maker *m)
+{
+	for (int i = 0; i < m->nkinds; i++)
+		close_bucket(m, &m->open[i]);
+}
+
+/* Whether an instruction of a stage writes a state's place, or where its next
+ * value is: what reads the old one comes before. */
+static bool writes_state(const maker *m, const plan_instr *in)
+{
+	return m->is_state && m->is_state[in->to];
+}
+
+/* Nothing is put together beyond a message: stages might wait for each
+ * other. */
 static void choose(maker *m, int begin, int end)
 {
 	for (int i = begin; i < end; i++) {
 		const plan_instr *in = &m->from[i];
 		dependence d = dependence_of(m, in);
 		filling *f = NULL;
+		if (plan_is_message(in))
+			close_all(m);
 		if (in->op == PLAN_COMBINE &&
-		    in->collective == COLL_REDUCE_SCATTER) {
+		    in->collective == COLL_REDUCE_SCATTER &&
+		    !writes_state(m, in) &&
+		    !(has_spread(m, i, end) && writes_state(m, in + 1))) {
 			kind k = kind_of(m, i, end);
 			f = filling_of(m, &k);
 		}
@@ -205,8 +226,7 @@ static void choose(maker *m, int begin, int end)
 			depend(m, in->to, d.on);
 		}
 	}
-	for (int i = 0; i < m->nkinds; i++)
-		close_bucket(m, &m->open[i]);
+	close_all(m);
 }
 
 /* ---- the order --------------------------------------------------------- */
@@ -226,13 +246,20 @@ static void put(maker *m, int i, int bucket)
 	m->pending[in.to] = false;
 }
 
+/* Whether an instruction has to wait, so many of those before it do. */
+static bool has_to_wait(const maker *m, const plan_instr *in, int nwaiting)
+{
+	return dependence_of(m, in).pending ||
+	       (nwaiting > 0 && writes_state(m, in));
+}
+
 /* The instructions that waited for buckets that are done, in their order. */
 static void put_waiting(maker *m)
 {
 	int kept = 0;
 	for (int j = 0; j < m->waiting.n; j++) {
 		int i = m->waiting.at[j];
-		if (dependence_of(m, &m->from[i]).pending)
+		if (has_to_wait(m, &m->from[i], kept))
 			m->waiting.at[kept++] = i;
 		else
 			put(m, i, 0);
@@ -254,7 +281,7 @@ static void put_bucket(maker *m, const ints *all, bool spreads)
 static void put_or_wait(maker *m, int i)
 {
 	const plan_instr *in = &m->from[i];
-	if (!dependence_of(m, in).pending) {
+	if (!has_to_wait(m, in, m->waiting.n)) {
 		put(m, i, 0);
 		return;
 	}
@@ -321,14 +348,28 @@ static void number_buckets(plan *p)
 	}
 }
 
+/* The ends of the parts that are put in order one by one: those of what is
+ * before the turns, of a turn or each segment of it, and of the rest. */
+static ints ends_of(const maker *m)
+{
+	const plan *p = m->p;
+	ints all = { 0 };
+	vec_push(m->tmp, &all, 0);
+	vec_push(m->tmp, &all, p->loop.begin);
+	for (int i = 0; p->stage && i < p->stage->nsegments; i++)
+		vec_push(m->tmp, &all, p->stage->segments[i].end);
+	vec_push(m->tmp, &all, p->loop.end);
+	vec_push(m->tmp, &all, p->ninstrs);
+	return all;
+}
+
 static void order(maker *m)
 {
-	plan *p = m->p;
-	int ends[] = { 0, p->loop.begin, p->loop.end, p->ninstrs };
-	for (int s = 0; s < 3; s++)
-		choose(m, ends[s], ends[s + 1]);
-	for (int s = 0; s < 3; s++)
-		put_all(m, ends[s], ends[s + 1]);
+	const ints ends = ends_of(m);
+	for (int s = 1; s < ends.n; s++)
+		choose(m, ends.at[s - 1], ends.at[s]);
+	for (int s = 1; s < ends.n; s++)
+		put_all(m, ends.at[s - 1], ends.at[s]);
 }
 
 /* For p, which has no updates of states. */
@@ -362,6 +403,46 @@ static plan *bucketed(arena *a, const plan *p, const bucket_options *o,
 	m.p->arena_bytes = NO_PLACES;
 	return m.p;
 }
+
+/* ---- a stage ----------------------------------------------------------- */
+
+/* Updates of a stage's states have their places among its segments and
+ * messages: they stay, and so does where next values lie. */
+static void find_states(maker *m)
+{
+	const plan *p = m->p;
+	m->is_state = ARENA_ARRAY(m->tmp, bool, p->nbuffers);
+	for (int t = 0; t < p->ntensors; t++) {
+		const plan_tensor *of = &p->tensors[t];
+		if (of->role != PLAN_STATE || of->next < 0)
+			continue;
+		if (of->buffer >= 0)
+			m->is_state[of->buffer] = true;
+		if (p->tensors[of->next].buffer >= 0)
+			m->is_state[p->tensors[of->next].buffer] = true;
+	}
+}
+
+plan *bucket_stage(arena *a, const plan *p, const bucket_options *o,
+		   int64_t share)
+{
+	plan *q = ARENA_COPY(a, p, 1);
+	int reductions;
+	q->buffers = ARENA_COPY(a, p->buffers, p->nbuffers);
+	maker m = maker_new(q, o, share);
+	find_states(&m);
+	order(&m);
+	assert(m.program.n == q->ninstrs);
+	q->program = ARENA_COPY(a, m.program.at, m.program.n);
+	arena_free(m.tmp);
+	if (plan_buckets(q, &reductions) == 0)
+		return NULL;
+	number_buckets(q);
+	plan_place(q);
+	return q;
+}
+
+/* ---- the best of some -------------------------------------------------- */
 
 /* Whether a plan, which gets places if it has none, is within the memory. */
 static bool fits(plan *p, layout_classes *f, int64_t room)

@@ -26,6 +26,13 @@ typedef struct bucket_options {
 plan *bucket_plan(arena *a, plan *p, layout_classes *f,
 			const bucket_options *o);
 
+/* The stage p of a pipeline, which has places, with its reductions put together
+ * alike, in each of its segments by itself and between two messages, so that
+ * these keep their order; its buckets have one in `share' of the bytes.  In a,
+ * with places; NULL where none has several reductions. */
+plan *bucket_stage(arena *a, const plan *p, const bucket_options *o,
+		   int64_t share);
+
 /* Seconds of a run of p that its largest buckets would save if nothing waited
  * for them or for memory; p's places may be open.  x: of the machine of *o. */
 double bucket_might_save(instr_times *x, const plan *p,

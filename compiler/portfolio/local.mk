@@ -7,6 +7,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/frontier.c %D%/frontier.h \
 	%D%/limits.c %D%/limits.h \
 	%D%/one_planner.c %D%/one_planner.h \
+	%D%/pipeline_buckets.c %D%/pipeline_buckets.h \
 	%D%/pipeline_costs.c %D%/pipeline_costs.h \
 	%D%/pipeline_costs_classes.c \
 	%D%/pipeline_judge.c %D%/pipeline_judge.h \

@@ -136,25 +136,33 @@ static const char *last_node(const pipeline_layers *l, int end)
 	return l->g->nodes[n].name;
 }
 
-static void set_figures(const plan_request *how, const pipeline_layers *l,
-			const pipeline_cut *cut, pipeline_result *r)
+static void set_layers(const pipeline_layers *l, const pipeline_cut *cut,
+		       pipeline_result *r)
 {
 	for (int s = 0; s < cut->nstages; s++) {
-		const plan *p = &r->plan->stages[s];
 		pipeline_stage *x = &r->stages[s];
 		int last = (cut->chunks - 1) * cut->nstages + s;
 		for (int q = s; q <= last; q += cut->nstages)
 			x->nlayers += cut->first[q + 1] - cut->first[q];
 		x->first_node = l->g->nodes[l->first[cut->first[s]]].name;
 		x->last_node = last_node(l, cut->first[last + 1]);
-		x->seconds = lower_pass_times(p, how->topology);
+	}
+}
+
+void pipeline_count(const plan_request *how, pipeline_result *r)
+{
+	int n = r->plan->nstages;
+	arena *tmp = arena_new();
+	r->stages = ARENA_COPY(how->arena, r->stages, n);
+	r->peak_bytes = 0;
+	for (int s = 0; s < n; s++) {
+		const plan *p = &r->plan->stages[s];
+		r->stages[s].seconds = lower_pass_times(p, how->topology);
 		if (p->arena_bytes > r->peak_bytes)
 			r->peak_bytes = p->arena_bytes;
 	}
-	arena *tmp = arena_new();
 	r->seconds = simulate_refused(tmp, r->plan)
-			     ? step_seconds(r, cut->nstages,
-					    how->graph->turns->turns)
+			     ? step_seconds(r, n, how->graph->turns->turns)
 			     : simulate_pipeline(tmp, r->plan, how->topology)
 				       ->seconds;
 	arena_free(tmp);
@@ -237,7 +245,8 @@ bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
 				 &order, &o, how->sink);
 	if (!r->plan)
 		return false;
-	set_figures(how, l, cut, r);
+	set_layers(l, cut, r);
+	pipeline_count(how, r);
 	r->cut = ARENA_COPY(a, cut, 1);
 	r->layers = l;
 	return true;

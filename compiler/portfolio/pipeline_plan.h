@@ -49,6 +49,10 @@ typedef struct pipeline_result {
 bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
 		   const pipeline_cut *cut, pipeline_result *r);
 
+/* Counts r's plan anew: seconds of its stages and of a step, bytes of the
+ * device that needs most. */
+void pipeline_count(const plan_request *how, pipeline_result *r);
+
 /* Makes layers into parts of a cut whose stages and ways are set, so that these
  * take equally long: sets cut->first, in a. */
 void pipeline_balance(arena *a, const plan_request *how,

@@ -2,6 +2,7 @@
 
 #include "compiler/portfolio/pipeline_reasons.h"
 
+#include "compiler/portfolio/pipeline_buckets.h"
 #include "compiler/portfolio/pipeline_judge.h"
 
 static double turn_seconds(const pipeline_stage *s)
@@ -34,6 +35,7 @@ static bool try_move(const plan_request *how, const pipeline_result *r, int q,
 	to->before = first_node(l, first[q]);
 	if (!pipeline_plan(how, l, &cut, &moved))
 		return false;
+	pipeline_in_buckets(how, &moved);
 	to->refused = moved.refused;
 	to->seconds = moved.seconds;
 	to->peak_bytes = moved.peak_bytes;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "compiler/portfolio/pipeline_buckets.h"
 #include "compiler/portfolio/pipeline_judge.h"
 #include "compiler/portfolio/pipeline_refine.h"
 #include "compiler/portfolio/pipeline_splits.h"
@@ -373,6 +374,7 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 	if (!best->plan && (!best->refused || x.refused.plans > 0))
 		best->refused = pipeline_refusals_text(&named, &x.refused,
 						       x.layers);
+	pipeline_in_buckets(&named, best);
 	arena_free(x.tmp);
 	return !x.failed;
 }

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/spelling.h"
 #include "compiler/portfolio/pin_text.h"
+#include "compiler/portfolio/pipeline_buckets.h"
 #include "compiler/portfolio/pipeline_judge.h"
 #include "plan/pipeline.h"
 
@@ -336,5 +337,6 @@ bool stage_pins_plan(const plan_request *of, const pipeline_aims *aims,
 		if (i == 0 || pipeline_is_better(how, &r, best))
 			*best = r;
 	}
+	pipeline_in_buckets(how, best);
 	return true;
 }

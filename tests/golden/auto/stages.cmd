@@ -26,7 +26,7 @@ found $deep --train --micro-batches 8 --memory 60kB
 found $deep --train --micro-batches 8 --memory 60kB --stages none
 plan $deep --train --micro-batches 8 --memory 40kB 2>&1 | head -1
 echo "by other objectives, with what is for plans of one stage"
-for more in '--objective bytes' '--bucket-bytes 0' '--warn-replicate 1G' '--pin w_0=replicated'; do
+for more in '--objective bytes' '--warn-replicate 1G' '--pin w_0=replicated'; do
 	plan $deep --train --micro-batches 8 $more --json | grep -c '"layers"'
 done
 plan $deep --train --micro-batches 8 --emit-cuda "$tmp/cuda"
