@@ -9,7 +9,13 @@
  * dimension that the batch was merged into still has the batch's elements:
  * as many blocks.  So the batch survives transposes and reshapes, also
  * those that merge it with other dimensions and split it off again, and
- * ends at a reduction over it, whose partial results are combined. */
+ * ends at a reduction over it, whose partial results are combined.
+ *
+ * The sharded variant also divides what is once per step, behind the turns of
+ * micro-batches: the states of the optimizer, and of the weights those that the
+ * turns do not read, such as the originals of 16-bit copies, each along one of
+ * its dimensions, and with them the gradients that are read there and the
+ * operators that update them (Rajbhandari et al., SC'20). */
 #include "config.h"
 
 #include "compiler/analysis/strategy.h"
@@ -186,6 +192,133 @@ const int *planner_batch(arena *a, const graph *g, int k)
 	return find_batch(a, g, k)->var;
 }
 
+/* ---- states in parts --------------------------------------------------- */
+
+/* Nodes that are once per step. */
+static bool is_once(const graph *g, node_id n)
+{
+	return n != NONE && g->turns->sections[n] != SECTION_BODY;
+}
+
+/* The first dimension that has equal parts, else the longest; CUT_NONE where
+ * none has k elements. */
+static int dim_of_parts(const tensor_type *t, int k)
+{
+	int best = CUT_NONE;
+	for (int d = 0; d < t->ndim; d++) {
+		if (t->dims[d] < k)
+			continue;
+		if (t->dims[d] % k == 0)
+			return d;
+		if (best == CUT_NONE || t->dims[d] > t->dims[best])
+			best = d;
+	}
+	return best;
+}
+
+static void divide(batch *b, const graph *g, tensor_id t, int d)
+{
+	b->dim[t] = d;
+	b->n[t] = g->tensors[t].type.dims[d];
+}
+
+/* By tensor, in a: whether it has to be whole, since the turns read it, or it
+ * is an output; a state's next value is as the state. */
+static bool *find_whole(arena *a, const graph *g)
+{
+	bool *whole = ARENA_ARRAY(a, bool, g->ntensors);
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++)
+			if (!is_once(g, n))
+				whole[g->nodes[n].inputs[i]] = true;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		const tensor *x = &g->tensors[t];
+		whole[t] |= x->output ||
+			    (x->kind == TENSOR_RESULT &&
+			     !is_once(g, x->producer)) ||
+			    (x->kind == TENSOR_STATE && x->next == NONE);
+	}
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		if (g->tensors[t].kind == TENSOR_STATE &&
+		    g->tensors[t].next != NONE) {
+			whole[t] |= g->tensors[g->tensors[t].next].output;
+			whole[g->tensors[t].next] = whole[t];
+		}
+	return whole;
+}
+
+static void divide_states(batch *b, const graph *g, const bool *whole)
+{
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		const tensor *x = &g->tensors[t];
+		int d = x->kind == TENSOR_STATE && !whole[t]
+				? dim_of_parts(&x->type, b->k) : CUT_NONE;
+		if (d == CUT_NONE)
+			continue;
+		divide(b, g, t, d);
+		divide(b, g, x->next, d);
+	}
+}
+
+/* From what nodes read to what they make. */
+static void follow_parts(batch *b, const graph *g, const bool *whole)
+{
+	for (node_id id = 0; id < g->nnodes; id++) {
+		const node *n = &g->nodes[id];
+		if (!is_once(g, id) || b->var[id] != CUT_NONE)
+			continue;
+		int64_t nelem = 0;
+		int v = find_var(b, n, &nelem);
+		if (v == CUT_NONE)
+			continue;
+		b->var[id] = v;
+		if (b->dim[n->output] == CUT_NONE) {
+			b->n[n->output] = nelem;
+			if (v < n->kernel->nout && !whole[n->output])
+				b->dim[n->output] = v;
+		}
+	}
+}
+
+/* From nodes to what they read of others. */
+static void follow_back(batch *b, const graph *g, const bool *whole)
+{
+	for (node_id id = g->nnodes; id-- > 0;) {
+		const node *n = &g->nodes[id];
+		int v = b->var[id];
+		for (int i = 0; i < n->kernel->ninputs; i++) {
+			tensor_id t = n->inputs[i];
+			node_id from = g->tensors[t].producer;
+			if (!is_once(g, id) || v == CUT_NONE || whole[t] ||
+			    !is_once(g, from) || b->dim[t] != CUT_NONE)
+				continue;
+			int d = aligned_dim(n->kernel, v, i,
+					    n->kernel->vars[v].extent);
+			if (d == CUT_NONE)
+				continue;
+			divide(b, g, t, d);
+			if (b->var[from] == CUT_NONE &&
+			    strategy_offered(g->nodes[from].kernel, d, NULL))
+				b->var[from] = d;
+		}
+	}
+}
+
+/* Gradients are reached from the states, and from these what is made of all of
+ * them: norms. */
+static void divide_once(batch *b, const graph *g)
+{
+	arena *tmp = arena_new();
+	const bool *whole = find_whole(tmp, g);
+	divide_states(b, g, whole);
+	follow_parts(b, g, whole);
+	follow_back(b, g, whole);
+	follow_parts(b, g, whole);
+	arena_free(tmp);
+}
+
+/* ---- rules ------------------------------------------------------------- */
+
 /* The choice `wanted`, which has n elements of the batch, if it is there and
  * gives each group one at least; else none. */
 static choices one_of(const step *s, choices all, const cuts *before,
@@ -260,6 +393,8 @@ static void plan(search *s)
 {
 	batch *b = find_batch(s->arena, s->graph, s->k);
 	arena *tmp = arena_new();
+	if (s->variant.sharded && s->graph->training && s->graph->turns)
+		divide_once(b, s->graph);
 	const rules along = {
 		.dims = dims, .vars = vars, .state = b,
 		.partial = partial_values_of(tmp, s->graph, PARTIAL_CHEAP),
@@ -275,4 +410,5 @@ const planner planner_data_parallel = {
 	.name = "data-parallel",
 	.about = "the batch over all devices, parameters replicated",
 	.plan = plan,
+	.shards = true,
 };

@@ -47,6 +47,7 @@ typedef struct planner {
 	/* The variants behind the plain one. */
 	const search_variant *variants;
 	int nvariants;
+	bool shards; /* knows search_variant.sharded */
 	/* The meaning of a proof by its solver, and the plans among which it
 	 * holds, in words; NULL: all that cut every tensor. */
 	search_proof proves;

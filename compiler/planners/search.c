@@ -251,6 +251,14 @@ static void settle_claims(search_result *r, const planner *pl, bool pins)
 	}
 }
 
+/* The request's variant, as far as the planner has it. */
+static search_variant variant_of(const planner *pl, const search_variant *v)
+{
+	search_variant own = pl->nvariants > 0 ? *v : (search_variant){ 0 };
+	own.sharded = pl->shards && v->sharded;
+	return own;
+}
+
 search_result *search_plan_for(arena *a, const graph *g,
 			       const search_request *q)
 {
@@ -262,8 +270,7 @@ search_result *search_plan_for(arena *a, const graph *g,
 		     .pins = q->pins, .topology = q->topology,
 		     .prices = q->prices,
 		     .tables = q->tables,
-		     .variant = pl->nvariants > 0 ? q->variant
-						  : (search_variant){ 0 } };
+		     .variant = variant_of(pl, &q->variant) };
 	double begin = clock_seconds();
 	s.deadline = deadline_in(q->seconds);
 	s.result->variant = s.variant;

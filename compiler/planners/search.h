@@ -30,6 +30,10 @@ typedef struct search_variant {
 	/* Partial results are combined where they are computed, though the
 	 * planner knows values that stay partial. */
 	bool at_once;
+	/* Of `data-parallel': what is once per step is divided, too, behind
+	 * the turns of micro-batches: the optimizer's states.  It is none of
+	 * those of search_variant_of(). */
+	bool sharded;
 } search_variant;
 
 typedef struct search_result {

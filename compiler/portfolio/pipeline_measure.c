@@ -82,6 +82,7 @@ static pipeline_way one_replica(const pipeline_way *way)
 	pipeline_way one = *way;
 	one.devices /= way->replicas;
 	one.replicas = 1;
+	one.sharded = false;
 	return one;
 }
 

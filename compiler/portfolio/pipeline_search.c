@@ -14,8 +14,7 @@ enum {
 	MOST_PLANNED = 3,  /* splits that are planned as they are at a time */
 	MOST_IN_ALL = 12,  /* and of all */
 	MOST_ROUNDS = 10,
-	SMALL_GRAPH = 1024, /* nodes, of which splits are tried that .. */
-	MOST_BELOW = 8,	   /* .. need less, so many times, .. */
+	MOST_BELOW = 8, /* limits below, of small graphs, .. */
 	MOST_ROUNDS_BELOW = 3, /* .. in so many rounds each */
 };
 
@@ -230,7 +229,7 @@ static bool is_small(const searcher *x)
 {
 	return x->how->k <= PIPELINE_FEW_DEVICES &&
 	       x->layers->n <= PIPELINE_FEW_LAYERS &&
-	       x->layers->g->nnodes <= SMALL_GRAPH;
+	       x->layers->g->nnodes <= PIPELINE_FEW_NODES;
 }
 
 /* Splits are planned, and what is learnt of them is used for the next, as long
@@ -317,6 +316,24 @@ static void search_below(searcher *x, int64_t less, pipeline_result *below)
 	try_schedules(x, below);
 }
 
+/* The best with states that all replicas have whole: where these are small, to
+ * gather what a part of them makes may take longer than to divide it saves. */
+static void try_whole_states(searcher *x, pipeline_result *best)
+{
+	bool any = false;
+	if (!best->plan || x->failed)
+		return;
+	pipeline_cut cut = *best->cut;
+	pipeline_way *ways = ARENA_COPY(x->how->arena, cut.ways, cut.nstages);
+	for (int s = 0; s < cut.nstages; s++) {
+		any |= ways[s].sharded;
+		ways[s].sharded = false;
+	}
+	cut.ways = ways;
+	if (any)
+		judge(x, &cut, best->sampled, best);
+}
+
 /* Splits of all kinds, refined. */
 static void search_all(searcher *x, pipeline_result *best)
 {
@@ -370,6 +387,7 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 		} else {
 			search_all(&x, best);
 		}
+		try_whole_states(&x, best);
 	}
 	if (!best->plan && (!best->refused || x.refused.plans > 0))
 		best->refused = pipeline_refusals_text(&named, &x.refused,

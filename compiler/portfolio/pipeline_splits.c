@@ -19,12 +19,14 @@ enum {
 
 typedef VEC(pipeline_way) way_list;
 
-/* Adds the ways of so many devices in so many replicas. */
+/* Adds the ways of so many devices in so many replicas, which divide states, or
+ * do not. */
 static void list_ways(const searcher *x, int devices, int replicas,
-		      way_list *to)
+		      bool sharded, way_list *to)
 {
 	const char *inside = x->aims->inside;
-	pipeline_way way = { devices, replicas, inside, x->how->variant };
+	pipeline_way way = { devices, replicas, inside, x->how->variant,
+			     sharded };
 	if (!inside && devices == replicas)
 		way.algorithm = pipeline_any_inside->algorithm;
 	if (way.algorithm) {
@@ -36,6 +38,20 @@ static void list_ways(const searcher *x, int devices, int replicas,
 		way.variant = pipeline_insides[i].variant;
 		vec_push(x->tmp, to, way);
 	}
+}
+
+/* The same with states in parts, where there are some; whole ones are rarely
+ * better, where they are small: tried in small graphs, and with the winner's
+ * ways. */
+static void list_both_ways(const searcher *x, int devices, int replicas,
+			   way_list *to)
+{
+	const graph *g = x->layers->g;
+	bool shards = pipeline_way_shards(g, replicas);
+	if (shards)
+		list_ways(x, devices, replicas, true, to);
+	if (!shards || g->nnodes <= PIPELINE_FEW_NODES)
+		list_ways(x, devices, replicas, false, to);
 }
 
 /* Adds the ways of so many devices, once. */
@@ -55,7 +71,7 @@ static void list_all_ways(searcher *x, int devices, way_list *to)
 		if (!aims->replicas && d > 1 && d > samples)
 			x->refused.batches++;
 		else if (aims->inside || devices / d <= MOST_TENSOR)
-			list_ways(x, devices, d, to);
+			list_both_ways(x, devices, d, to);
 	}
 }
 

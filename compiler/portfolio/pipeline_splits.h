@@ -12,6 +12,7 @@ enum {
 	PIPELINE_FEW_DEVICES = 8, /* of whose splits neighbours are tried */
 	PIPELINE_FEW_LAYERS = 64, /* that are divided among any numbers of
 				     devices */
+	PIPELINE_FEW_NODES = 1024, /* of a graph of which more is tried */
 };
 
 /* A cut that was planned, and its step over what its layers' seconds make; 0:

@@ -19,9 +19,21 @@ const pipeline_inside *const pipeline_any_inside =
 bool pipeline_way_equal(const pipeline_way *x, const pipeline_way *y)
 {
 	return x->devices == y->devices && x->replicas == y->replicas &&
+	       x->sharded == y->sharded &&
 	       !strcmp(x->algorithm, y->algorithm) &&
 	       x->variant.sequence_parallel == y->variant.sequence_parallel &&
 	       x->variant.at_once == y->variant.at_once;
+}
+
+bool pipeline_way_shards(const graph *g, int replicas)
+{
+	for (tensor_id t = 0; replicas > 1 && t < g->ntensors; t++) {
+		const tensor *x = &g->tensors[t];
+		if (g->training && x->kind == TENSOR_STATE && !x->parameter &&
+		    x->next != NONE && x->type.ndim > 0)
+			return true;
+	}
+	return false;
 }
 
 int pipeline_way_axes(const topology *t, const pipeline_way *way)
@@ -76,11 +88,12 @@ static const search_result *search_inside(const plan_request *how,
 
 static const search_result *search_replicas(const plan_request *how,
 					    const graph *g, const mesh *all,
-					    int naxes)
+					    int naxes, bool sharded)
 {
 	search_request q = { .algorithm = "data-parallel",
 			     .topology = how->topology,
-			     .mesh = *all };
+			     .mesh = *all,
+			     .variant.sharded = sharded };
 	q.mesh.naxes = naxes;
 	return search_plan_for(how->arena, g, &q);
 }
@@ -180,7 +193,8 @@ const search_result *pipeline_way_with(const plan_request *how, const graph *g,
 	if (!in || in->error || n == 0)
 		return in;
 	topology_mesh(how->topology, way->devices, &as.mesh);
-	const search_result *out = search_replicas(how, g, &as.mesh, n);
+	const search_result *out = search_replicas(how, g, &as.mesh, n,
+						   way->sharded);
 	if (out->error)
 		return out;
 	const assignment *x = &out->assignment, *y = &in->assignment;

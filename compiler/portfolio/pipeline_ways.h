@@ -1,5 +1,7 @@
 /* Ways to divide a stage over its devices: replicas, each of which has a part
- * of a micro-batch, and within these the layouts of a planner. */
+ * of a micro-batch, and within these the layouts of a planner.  Replicas may
+ * divide what is once per step, too: each has a part of the optimizer's
+ * states. */
 #ifndef TDL_COMPILER_PORTFOLIO_PIPELINE_WAYS_H
 #define TDL_COMPILER_PORTFOLIO_PIPELINE_WAYS_H
 
@@ -9,6 +11,7 @@ typedef struct pipeline_way {
 	int devices, replicas; /* the second divides the first */
 	const char *algorithm; /* of the devices of a replica */
 	search_variant variant;
+	bool sharded; /* replicas divide the optimizer's states */
 } pipeline_way;
 
 /* The planners that are tried in a replica where none is asked for; the last
@@ -21,6 +24,10 @@ typedef struct pipeline_inside {
 enum { PIPELINE_INSIDES = 4 };
 extern const pipeline_inside pipeline_insides[PIPELINE_INSIDES];
 extern const pipeline_inside *const pipeline_any_inside; /* the last */
+
+/* Whether so many replicas have states to divide: of a training with some that
+ * are no weights. */
+bool pipeline_way_shards(const graph *g, int replicas);
 
 bool pipeline_way_equal(const pipeline_way *x, const pipeline_way *y);
 

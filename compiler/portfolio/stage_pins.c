@@ -294,10 +294,11 @@ static const char *refused(const plan_request *how, const pipeline_aims *aims,
 	return NULL;
 }
 
-/* The ways with one planner in all replicas of several devices. */
+/* The ways with one planner in all replicas of several devices; sharded: these
+ * divide states. */
 static pipeline_way *ways_of(const plan_request *how,
 			     const pipeline_aims *aims, const stage_pins *p,
-			     const pipeline_inside *in)
+			     const pipeline_inside *in, bool sharded)
 {
 	pipeline_way *ways = ARENA_ARRAY(how->arena, pipeline_way,
 					 p->nstages);
@@ -306,9 +307,20 @@ static pipeline_way *ways_of(const plan_request *how,
 		bool alone = d == p->devices[s] && !aims->inside;
 		const pipeline_inside *by = alone ? pipeline_any_inside : in;
 		ways[s] = (pipeline_way){ p->devices[s], d, by->algorithm,
-					  by->variant };
+					  by->variant,
+					  sharded && d > 1 };
 	}
 	return ways;
+}
+
+/* Whether a stage has replicas that may divide states. */
+static bool may_shard(const plan_request *how, const pipeline_aims *aims,
+		      const stage_pins *p)
+{
+	bool any = false;
+	for (int s = 0; s < p->nstages; s++)
+		any |= pipeline_way_shards(how->graph, replicas_of(aims, p, s));
+	return any;
 }
 
 bool stage_pins_plan(const plan_request *of, const pipeline_aims *aims,
@@ -325,13 +337,16 @@ bool stage_pins_plan(const plan_request *of, const pipeline_aims *aims,
 	*best = (pipeline_result){ .refused = refused(how, aims, p, first) };
 	if (best->refused)
 		return true;
-	for (int i = 0; i < (aims->inside ? 1 : PIPELINE_INSIDES); i++) {
+	const int shards = may_shard(how, aims, p) ? 2 : 1;
+	for (int i = 0; i < shards * (aims->inside ? 1 : PIPELINE_INSIDES);
+	     i++) {
 		pipeline_result r;
-		const pipeline_inside *in =
-			aims->inside ? &given : &pipeline_insides[i];
+		const pipeline_inside *in = aims->inside ?
+			&given : &pipeline_insides[i / shards];
 		const pipeline_cut cut = { p->nstages, 1, aims->kind,
 					   aims->recompute, first,
-					   ways_of(how, aims, p, in) };
+					   ways_of(how, aims, p, in,
+						   i % shards) };
 		if (!pipeline_plan(how, l, &cut, &r))
 			return false;
 		if (i == 0 || pipeline_is_better(how, &r, best))
