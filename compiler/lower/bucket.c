@@ -1,64 +1,17 @@
 #include "config.h"
 
-#include "compiler/lower/bucket.h"
+#include "compiler/lower/bucket_maker.h"
 
 #include <assert.h>
-#include <math.h>
-#include <string.h>
 
-#include "base/vec.h"
-#include "compiler/lower/timeline.h"
 #include "plan/lifetimes.h"
-
-/* Kinds of reductions of which buckets are filled at a time. */
-enum { MOST_KINDS = 64 };
 
 /* The arena of a plan whose buffers have no places yet. */
 enum { NO_PLACES = -1 };
 
-/* The common part of the reductions of a bucket, which are reduce-scatters;
- * axes of the mesh, a bit each. */
-typedef struct kind {
-	reducer reducer;
-	dtype type;
-	uint32_t axes; /* along which they go */
-	bool spreads;  /* an all-gather follows each, .. */
-	uint32_t over; /* .. along these axes */
-} kind;
-
-typedef VEC(int) ints;
-
-/* A bucket that is being filled. */
-typedef struct filling {
-	kind kind;
-	int bucket; /* its number; 0: there is none */
-	int64_t bytes, most;
-	ints below; /* buffers with results that depend on it */
-} filling;
-
-typedef struct maker {
-	arena *tmp;
-	plan *p; /* without updates of states; as it becomes */
-	const plan_instr *from; /* the program as it was */
-	const bucket_options *o;
-	int64_t share; /* of a bucket's bytes: one of so many */
-	int levels[MAX_AXES];
-	int nkinds;
-	filling open[MOST_KINDS];
-	uint64_t *depends; /* by buffer: on open[i], a bit each */
-	int *bucket;	   /* by instruction: its bucket, 0 for none */
-	VEC(ints) members; /* by bucket; the first is none */
-	bool *pending;	   /* by buffer: its writer waits for a bucket */
-	bool *is_state;	   /* by buffer, of a stage: a state's, or of its next
-			      value */
-	ints waiting;	   /* the instructions that do */
-	VEC(plan_instr) program;
-} maker;
-
 /* ---- which reductions -------------------------------------------------- */
 
-/* Whether instruction i + 1 spreads what i, which combines, makes. */
-static bool has_spread(const maker *m, int i, int end)
+bool bucket_has_spread(const bucket_maker *m, int i, int end)
 {
 	const plan_instr *in = &m->from[i];
 	return i + 1 < end && in[1].op == PLAN_MOVE &&
@@ -72,7 +25,7 @@ static uint32_t axes_of(const plan *p, int buffer)
 	return layout_axes(&l, &p->mesh);
 }
 
-static kind kind_of(const maker *m, int i, int end)
+static kind kind_of(const bucket_maker *m, int i, int end)
 {
 	const plan *p = m->p;
 	const plan_instr *in = &m->from[i];
@@ -81,7 +34,7 @@ static kind kind_of(const maker *m, int i, int end)
 	const kernel *k = p->kernels[n->kernel].kernel;
 	kind x = { .reducer = plan_partial(p, in->node),
 		   .type = t->type,
-		   .spreads = has_spread(m, i, end) };
+		   .spreads = bucket_has_spread(m, i, end) };
 	x.axes = layout_combined_axes(&p->mesh, k, &n->cuts, &t->cuts);
 	if (x.spreads)
 		x.over = axes_of(p, in->to) & ~axes_of(p, in[1].to);
@@ -98,7 +51,7 @@ static bool is_kind(const kind *x, const kind *y)
 /* Around a ring of n workers with latency a and b bytes per second, z bytes
  * take (n - 1)(a + z / (n b)) seconds: a tenth of that is latency if z is
  * 9 n a b. */
-static int64_t most_bytes(const maker *m, uint32_t axes)
+static int64_t most_bytes(const bucket_maker *m, uint32_t axes)
 {
 	enum { SHARE = 9 };
 	const topology *t = m->o->machine;
@@ -121,7 +74,7 @@ static int64_t most_bytes(const maker *m, uint32_t axes)
 }
 
 /* The bucket for a kind; NULL where there are too many. */
-static filling *filling_of(maker *m, const kind *k)
+static filling *filling_of(bucket_maker *m, const kind *k)
 {
 	for (int i = 0; i < m->nkinds; i++)
 		if (is_kind(&m->open[i].kind, k))
@@ -133,14 +86,14 @@ static filling *filling_of(maker *m, const kind *k)
 	return &m->open[m->nkinds++];
 }
 
-static void depend(maker *m, int buffer, uint64_t on)
+static void depend(bucket_maker *m, int buffer, uint64_t on)
 {
 	for (uint64_t left = on & ~m->depends[buffer]; left; left &= left - 1)
 		vec_push(m->tmp, &m->open[__builtin_ctzll(left)].below, buffer);
 	m->depends[buffer] |= on;
 }
 
-static void close_bucket(maker *m, filling *f)
+static void close_bucket(bucket_maker *m, filling *f)
 {
 	for (int i = 0; i < f->below.n; i++)
 		m->depends[f->below.at[i]] &= ~(UINT64_C(1) << (f - m->open));
@@ -150,7 +103,7 @@ static void close_bucket(maker *m, filling *f)
 }
 
 typedef struct dependence {
-	const maker *m;
+	const bucket_maker *m;
 	uint64_t on;
 	bool pending;
 } dependence;
@@ -162,7 +115,7 @@ static void read_from(void *to, int buffer)
 	d->pending |= d->m->pending[buffer];
 }
 
-static dependence dependence_of(const maker *m, const plan_instr *in)
+static dependence dependence_of(const bucket_maker *m, const plan_instr *in)
 {
 	dependence d = { .m = m };
 	plan_reads(m->p, in, read_from, &d);
@@ -172,7 +125,7 @@ static dependence dependence_of(const maker *m, const plan_instr *in)
 /* A reduction joins the bucket of its kind.  Those on which it depends are
  * closed before that: so a member depends on buckets alone whose members all
  * come before it, and buckets never wait for each other. */
-static void join(maker *m, filling *f, int i)
+static void join(bucket_maker *m, filling *f, int i)
 {
 	int64_t bytes = m->p->buffers[m->from[i].from].nbytes;
 	if (f->bytes + bytes > f->most)
@@ -187,7 +140,7 @@ static void join(maker *m, filling *f, int i)
 	depend(m, m->from[i].to, UINT64_C(1) << (f - m->open));
 }
 
-static void close_all(maker *m)
+static void close_all(bucket_maker *m)
 {
 	for (int i = 0; i < m->nkinds; i++)
 		close_bucket(m, &m->open[i]);
@@ -195,14 +148,12 @@ static void close_all(maker *m)
 
 /* Whether an instruction of a stage writes a state's place, or where its next
  * value is: what reads the old one comes before. */
-static bool writes_state(const maker *m, const plan_instr *in)
+static bool writes_state(const bucket_maker *m, const plan_instr *in)
 {
 	return m->is_state && m->is_state[in->to];
 }
 
-/* Nothing is put together beyond a message: stages might wait for each
- * other. */
-static void choose(maker *m, int begin, int end)
+void bucket_choose(bucket_maker *m, int begin, int end)
 {
 	for (int i = begin; i < end; i++) {
 		const plan_instr *in = &m->from[i];
@@ -213,7 +164,8 @@ static void choose(maker *m, int begin, int end)
 		if (in->op == PLAN_COMBINE &&
 		    in->collective == COLL_REDUCE_SCATTER &&
 		    !writes_state(m, in) &&
-		    !(has_spread(m, i, end) && writes_state(m, in + 1))) {
+		    !(bucket_has_spread(m, i, end) &&
+		      writes_state(m, in + 1))) {
 			kind k = kind_of(m, i, end);
 			f = filling_of(m, &k);
 		}
@@ -232,13 +184,13 @@ static void choose(maker *m, int begin, int end)
 /* ---- the order --------------------------------------------------------- */
 
 /* The members of the bucket of instruction i; NULL where it has no company. */
-static const ints *company(const maker *m, int i)
+static const ints *company(const bucket_maker *m, int i)
 {
 	const ints *all = &m->members.at[m->bucket[i]];
 	return all->n > 1 ? all : NULL;
 }
 
-static void put(maker *m, int i, int bucket)
+static void put(bucket_maker *m, int i, int bucket)
 {
 	plan_instr in = m->from[i];
 	in.bucket = bucket;
@@ -247,14 +199,15 @@ static void put(maker *m, int i, int bucket)
 }
 
 /* Whether an instruction has to wait, so many of those before it do. */
-static bool has_to_wait(const maker *m, const plan_instr *in, int nwaiting)
+static bool has_to_wait(const bucket_maker *m, const plan_instr *in,
+			int nwaiting)
 {
 	return dependence_of(m, in).pending ||
 	       (nwaiting > 0 && writes_state(m, in));
 }
 
 /* The instructions that waited for buckets that are done, in their order. */
-static void put_waiting(maker *m)
+static void put_waiting(bucket_maker *m)
 {
 	int kept = 0;
 	for (int j = 0; j < m->waiting.n; j++) {
@@ -267,7 +220,7 @@ static void put_waiting(maker *m)
 	m->waiting.n = kept;
 }
 
-static void put_bucket(maker *m, const ints *all, bool spreads)
+static void put_bucket(bucket_maker *m, const ints *all, bool spreads)
 {
 	int number = m->bucket[all->at[0]];
 	for (int j = 0; j < all->n; j++)
@@ -278,7 +231,7 @@ static void put_bucket(maker *m, const ints *all, bool spreads)
 }
 
 /* Puts instruction i, or lets it wait. */
-static void put_or_wait(maker *m, int i)
+static void put_or_wait(bucket_maker *m, int i)
 {
 	const plan_instr *in = &m->from[i];
 	if (!has_to_wait(m, in, m->waiting.n)) {
@@ -289,7 +242,7 @@ static void put_or_wait(maker *m, int i)
 	m->pending[in->to] = true;
 }
 
-static void put_all(maker *m, int begin, int end)
+static void put_all(bucket_maker *m, int begin, int end)
 {
 	for (int i = begin; i < end; i++) {
 		const ints *all = company(m, i);
@@ -297,7 +250,7 @@ static void put_all(maker *m, int begin, int end)
 			put_or_wait(m, i);
 			continue;
 		}
-		bool spreads = has_spread(m, i, end);
+		bool spreads = bucket_has_spread(m, i, end);
 		assert(!dependence_of(m, &m->from[i]).pending);
 		m->pending[m->from[i].to] = true;
 		if (spreads)
@@ -318,8 +271,7 @@ static bool is_update(const plan *p, const plan_instr *in)
 					      p->buffers[in->to].tensor;
 }
 
-/* The plan without updates: these follow from the order. */
-static plan *without_updates(arena *a, const plan *p)
+plan *bucket_without_updates(arena *a, const plan *p)
 {
 	plan *q = ARENA_COPY(a, p, 1);
 	int n = 0;
@@ -350,7 +302,7 @@ static void number_buckets(plan *p)
 
 /* The ends of the parts that are put in order one by one: those of what is
  * before the turns, of a turn or each segment of it, and of the rest. */
-static ints ends_of(const maker *m)
+static ints ends_of(const bucket_maker *m)
 {
 	const plan *p = m->p;
 	ints all = { 0 };
@@ -363,19 +315,18 @@ static ints ends_of(const maker *m)
 	return all;
 }
 
-static void order(maker *m)
+static void order(bucket_maker *m)
 {
 	const ints ends = ends_of(m);
 	for (int s = 1; s < ends.n; s++)
-		choose(m, ends.at[s - 1], ends.at[s]);
+		bucket_choose(m, ends.at[s - 1], ends.at[s]);
 	for (int s = 1; s < ends.n; s++)
 		put_all(m, ends.at[s - 1], ends.at[s]);
 }
 
-/* For p, which has no updates of states. */
-static maker maker_new(plan *p, const bucket_options *o, int64_t share)
+bucket_maker bucket_maker_new(plan *p, const bucket_options *o, int64_t share)
 {
-	maker m = { .tmp = arena_new(), .p = p, .o = o, .share = share };
+	bucket_maker m = { .tmp = arena_new(), .p = p, .o = o, .share = share };
 	m.from = p->program;
 	m.depends = ARENA_ARRAY(m.tmp, uint64_t, p->nbuffers);
 	m.pending = ARENA_ARRAY(m.tmp, bool, p->nbuffers);
@@ -390,7 +341,8 @@ static maker maker_new(plan *p, const bucket_options *o, int64_t share)
 static plan *bucketed(arena *a, const plan *p, const bucket_options *o,
 		      int64_t share)
 {
-	maker m = maker_new(without_updates(a, p), o, share);
+	bucket_maker m = bucket_maker_new(bucket_without_updates(a, p), o,
+					  share);
 	order(&m);
 	assert(m.program.n == m.p->ninstrs);
 	m.p->program = ARENA_COPY(a, m.program.at, m.program.n);
@@ -408,7 +360,7 @@ static plan *bucketed(arena *a, const plan *p, const bucket_options *o,
 
 /* Updates of a stage's states have their places among its segments and
  * messages: they stay, and so does where next values lie. */
-static void find_states(maker *m)
+static void find_states(bucket_maker *m)
 {
 	const plan *p = m->p;
 	m->is_state = ARENA_ARRAY(m->tmp, bool, p->nbuffers);
@@ -429,7 +381,7 @@ plan *bucket_stage(arena *a, const plan *p, const bucket_options *o,
 	plan *q = ARENA_COPY(a, p, 1);
 	int reductions;
 	q->buffers = ARENA_COPY(a, p->buffers, p->nbuffers);
-	maker m = maker_new(q, o, share);
+	bucket_maker m = bucket_maker_new(q, o, share);
 	find_states(&m);
 	order(&m);
 	assert(m.program.n == q->ninstrs);
@@ -529,97 +481,4 @@ plan *bucket_plan(arena *a, plan *p, layout_classes *f,
 	int64_t room = room_of(p, o);
 	return o->bytes > 0 ? of_bytes(a, p, f, o, room)
 			    : of_machine(a, p, f, o, room);
-}
-
-/* ---- what they might save ---------------------------------------------- */
-
-/* Takes the latency of instruction i away from its time; returns it. */
-static double take_latency(const maker *m, instr_times *x, int i,
-			   double *seconds)
-{
-	double latency = instr_times_latency(x, m->p, &m->from[i]);
-	seconds[i] -= latency;
-	return latency;
-}
-
-/* Leaves of the latencies of a bucket's members, and of those of what spreads
- * them, one of each: the longest. */
-static void take_latencies(const maker *m, instr_times *x, const ints *all,
-			   double *seconds)
-{
-	double longest[2] = { 0, 0 };
-	int first = all->at[0];
-	bool spreads = has_spread(m, first, m->p->ninstrs);
-	for (int j = 0; j < all->n; j++)
-		for (int k = 0; k <= spreads; k++)
-			longest[k] = fmax(longest[k],
-					  take_latency(m, x, all->at[j] + k,
-						       seconds));
-	for (int k = 0; k <= spreads; k++)
-		seconds[first + k] += longest[k];
-}
-
-/* Of a program that leaves out `more' turns, each of them as its first; -1: it
- * is not known. */
-static double least_run(const maker *m, const double *seconds, int more)
-{
-	const plan *p = m->p;
-	double sum = 0;
-	if (m->o->machine->overlap)
-		return timeline_least(p, seconds, more);
-	int turns = p->loop.turns - more;
-	int each = (p->body_end - p->body_begin) / (turns > 0 ? turns : 1);
-	for (int i = 0; i < p->ninstrs; i++) {
-		bool first = i >= p->body_begin && i < p->body_begin + each;
-		sum += (first ? 1 + more : 1) * seconds[i];
-	}
-	return sum;
-}
-
-/* Chooses members in each turn of a program that was unrolled, so many of
- * them. */
-static void choose_in_turns(maker *m, int turns)
-{
-	const plan *p = m->p;
-	int each = (p->body_end - p->body_begin) / (turns > 0 ? turns : 1);
-	choose(m, 0, p->body_begin);
-	for (int i = p->body_begin; i < p->body_end; i += each)
-		choose(m, i, i + each);
-	choose(m, p->body_end, p->ninstrs);
-}
-
-/* By at most so many turns, if these do; else -1. */
-static double saved_in(instr_times *x, const plan *p, const bucket_options *o,
-		       int most)
-{
-	arena *tmp = arena_new();
-	const plan *q = plan_unroll(tmp, p, most);
-	int more = p->loop.turns > most ? p->loop.turns - most : 0;
-	maker m = maker_new(ARENA_COPY(tmp, q, 1), o, 1);
-	double *seconds = ARENA_ARRAY(tmp, double, q->ninstrs);
-	instr_times_each(x, q, seconds);
-	double before = least_run(&m, seconds, more);
-	choose_in_turns(&m, p->loop.turns - more);
-	for (int i = 1; i < m.members.n; i++)
-		if (m.members.at[i].n > 1)
-			take_latencies(&m, x, &m.members.at[i], seconds);
-	double after = least_run(&m, seconds, more);
-	arena_free(m.tmp);
-	arena_free(tmp);
-	return before < 0 || after < 0 ? -1 : before - after;
-}
-
-double bucket_might_save(instr_times *x, const plan *p,
-			 const bucket_options *o)
-{
-	arena *tmp = arena_new();
-	const plan *q = without_updates(tmp, p);
-	double saved = -1;
-	for (int n = lower_few_turns(x, q); saved < 0 && n < p->loop.turns;
-	     n *= 2)
-		saved = saved_in(x, q, o, n);
-	if (saved < 0)
-		saved = saved_in(x, q, o, PLAN_MAX_TURNS);
-	arena_free(tmp);
-	return saved;
 }

@@ -1,7 +1,8 @@
 noinst_LIBRARIES += %D%/liblower.a
 %C%_liblower_a_SOURCES = \
 	%D%/accumulate.c %D%/accumulate.h \
-	%D%/bucket.c %D%/bucket.h \
+	%D%/bucket.c %D%/bucket.h %D%/bucket_maker.h \
+	%D%/bucket_savings.c \
 	%D%/constants.c %D%/constants.h \
 	%D%/copy_reuse.c \
 	%D%/cost.c %D%/cost.h \
