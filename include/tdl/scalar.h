@@ -539,15 +539,18 @@ TDL_INLINE int64_t tdl_random(int64_t seed, int64_t n)
 
 /* ---- functions of floats ----------------------------------------------- */
 
-/* min and max keep a NaN; mod has the sign of the divisor. */
+/* min and max keep a NaN, in two choices, of which compilers make vectors; mod
+ * has the sign of the divisor. */
 #define TDL_FLOAT_FUNCTIONS(T, S, M)                                      \
 	TDL_INLINE T tdl_min_##S(T a, T b)                             \
 	{                                                                 \
-		return a != a || a < b ? a : b;                           \
+		const T m = a < b ? a : b;                             \
+		return a != a ? a : m;                                 \
 	}                                                                 \
 	TDL_INLINE T tdl_max_##S(T a, T b)                             \
 	{                                                                 \
-		return a != a || a > b ? a : b;                           \
+		const T m = a > b ? a : b;                             \
+		return a != a ? a : m;                                 \
 	}                                                                 \
 	TDL_INLINE T tdl_sign_##S(T x)                                 \
 	{                                                                 \
