@@ -166,6 +166,15 @@ static plan_prediction prediction_of(const tdl_plan *p)
 				  plan_speed_of(r).batch };
 }
 
+/* The plan with the sources of its kernels. */
+static const plan *completed(arena *a, const plan *p, diag_sink *s)
+{
+	plan *whole = lower_completed(a, p, codegen_sources, s);
+	if (whole)
+		codegen_epilogues(a, whole);
+	return whole;
+}
+
 const plan *api_whole_plan(api_call *c, tdl_plan *p)
 {
 	if (!has_one_stage(c, p))
@@ -175,8 +184,7 @@ const plan *api_whole_plan(api_call *c, tdl_plan *p)
 		m->of_whole = arena_new();
 		plan own = *p->found->plan;
 		own.predicted = prediction_of(p);
-		m->whole = lower_completed(m->of_whole, &own, codegen_sources,
-					   c->job.sink);
+		m->whole = completed(m->of_whole, &own, c->job.sink);
 	}
 	return m ? m->whole : p->whole;
 }
@@ -213,6 +221,13 @@ const char *api_plan_text(api_call *c, const plan *p, const char *path,
 	return NULL;
 }
 
+/* For a stage: kernels are those of all. */
+static void add_sources(arena *a, plan *p, int64_t limit)
+{
+	codegen_keep(p, room_beside(p, limit));
+	codegen_epilogues(a, p);
+}
+
 /* The same of several stages. */
 static const char *stages_text(api_call *c, const tdl_plan *p,
 			       const char *path, size_t *n)
@@ -225,8 +240,7 @@ static const char *stages_text(api_call *c, const tdl_plan *p,
 			a, p->found->pipeline->plan, codegen_sources,
 			c->job.sink);
 	for (int i = 0; made && i < made->nstages; i++)
-		codegen_keep(&made->stages[i],
-			     room_beside(&made->stages[i], p->how->memory));
+		add_sources(a, &made->stages[i], p->how->memory);
 	if (whole)
 		own = *whole;
 	if (whole && p->found)

@@ -557,6 +557,7 @@ bool plan_check_stage(const plan *p, int stage, diag_sink *s, const char *path)
 	plan_checker c = { .p = p, .sink = s, .path = path, .stage = stage };
 	bool ok = check_mesh(&c) && check_tensors(&c, tmp) &&
 		  plan_check_folds(&c, tmp) &&
+		  plan_check_epilogues(&c) &&
 		  plan_check_nodes(&c, tmp) && check_buffers(&c) &&
 		  loop_check(&c, tmp) && stage_check_schedule(&c, tmp) &&
 		  stage_check_slots(&c, tmp) && check_turns(&c, tmp) &&

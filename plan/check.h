@@ -79,6 +79,9 @@ bool stage_check_slots(plan_checker *c, arena *tmp);
 /* A SEND, or a RECEIVE, of a stored block. */
 bool stage_check_message(plan_checker *c, const plan_instr *in);
 
+/* Kernels that are computed with those before them.  (check_epilogue.c) */
+bool plan_check_epilogues(plan_checker *c);
+
 /* plan_check() of a stage; `stage' is its number, -1 for a plan that is no
  * stage. */
 bool plan_check_stage(const plan *p, int stage, diag_sink *s,

@@ -5,6 +5,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/bucket.c \
 	%D%/check.c %D%/check.h \
 	%D%/check_bucket.c \
+	%D%/check_epilogue.c \
 	%D%/check_loop.c \
 	%D%/check_nodes.c \
 	%D%/check_pipeline.c \
@@ -13,6 +14,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/classes.c %D%/classes.h \
 	%D%/constant.c \
 	%D%/cuda_binding.c %D%/cuda_binding.h \
+	%D%/epilogue.c \
 	%D%/folds.c \
 	%D%/gemm.c %D%/gemm.h \
 	%D%/gemm_loops.c %D%/gemm_loops.h \

@@ -98,12 +98,28 @@ typedef struct plan_launch {
 
 enum { PLAN_MAX_THREADS = 1024, PLAN_MAX_SHARED = 48 << 10 };
 
+/* C that computes a kernel, a reduction, and of each of its elements another
+ * one, its epilogue, which reads it at its own index: only that result is
+ * stored.  The first may itself be computed with an epilogue.  Its inputs are
+ * those of the reduction, then the others of each epilogue. */
+typedef struct plan_epilogue {
+	int of;	   /* a kernel of the plan, .. */
+	int after; /* .. as this epilogue, a number of those of `of'; -1 */
+	int input; /* of the second: the first one's result */
+	const char *c;
+} plan_epilogue;
+
+/* Runs that are computed at once. */
+enum { PLAN_MOST_JOINED = 4 };
+
 typedef struct plan_kernel {
 	const kernel *kernel;
 	const char *c; /* its C source, by compiler/codegen; NULL without.  The
 			  result may lie where an input lies that
 			  kernel_in_place() allows, so that no pointer to such
 			  an input may be `restrict` */
+	int nepilogues; /* in C: all that it is */
+	const plan_epilogue *epilogues;
 	const char *cuda;   /* the same as CUDA; NULL without */
 	plan_launch launch; /* of that */
 } plan_kernel;
@@ -316,6 +332,17 @@ box plan_space(const plan *p, const plan_instr *run, int worker);
 /* Whether a RUN copies a buffer to its own place, so that nothing is to be
  * done. */
 bool plan_is_idle(const plan *p, const plan_instr *run);
+
+/* For each instruction i the epilogue, of the kernel of RUN i + 1, with which
+ * both are computed at once, -1 for none.  They can be if nothing but i + 1
+ * reads the result of i, at its own index, both are divided alike, and what
+ * i + 1 writes is not read by the runs before it that it is joined to.  `find'
+ * gives the number of an epilogue of a kernel; -1 if there is none. */
+typedef int plan_find_epilogue(void *arg, int kernel, const plan_epilogue *e);
+int *plan_joined(arena *a, const plan *p, plan_find_epilogue *find, void *arg);
+
+/* The same by the epilogues that the kernels have. */
+int *plan_epilogues(arena *a, const plan *p);
 
 /* The reducer that combines partial results of a node; RED_NONE where it gives
  * none: no axis cuts a reduction variable, or hands partial inputs on. */

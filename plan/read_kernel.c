@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -521,6 +522,48 @@ static bool read_cuda(reader *r, json_t *j, plan_kernel *pk)
 	       read_error(r, "the threads of a block are not a multiple of 32");
 }
 
+/* [kernel, epilogue, input, "c"] */
+static bool read_epilogue(reader *r, json_t *j, const kernel *k,
+			  plan_epilogue *e)
+{
+	int64_t of, after, input;
+	if (json_array_size(j) != 4)
+		return read_error(r, "an epilogue is not [kernel, epilogue, "
+				     "input, source]");
+	if (!read_int_value(r, json_array_get(j, 0), "an epilogue's kernel", 0,
+			    INT_MAX, &of) ||
+	    !read_int_value(r, json_array_get(j, 1), "what it is after", -1,
+			    INT_MAX, &after) ||
+	    !read_int_value(r, json_array_get(j, 2), "an epilogue's input", 0,
+			    k->ninputs - 1, &input) ||
+	    !read_text_value(r, json_array_get(j, 3), "an epilogue's source",
+			     &e->c))
+		return false;
+	e->of = (int)of;
+	e->after = (int)after;
+	e->input = (int)input;
+	return true;
+}
+
+static bool read_epilogues(reader *r, json_t *all, plan_kernel *pk)
+{
+	enum { MOST = 1 << 16 };
+	if (!all)
+		return true;
+	if (!json_is_array(all) || json_array_size(all) > MOST)
+		return read_error(r, "'epilogues' is not an array, or too "
+				     "long");
+	pk->nepilogues = (int)json_array_size(all);
+	plan_epilogue *to = ARENA_ARRAY(r->arena, plan_epilogue,
+					pk->nepilogues);
+	pk->epilogues = to;
+	for (int i = 0; i < pk->nepilogues; i++)
+		if (!read_epilogue(r, json_array_get(all, (size_t)i),
+				   pk->kernel, &to[i]))
+			return false;
+	return true;
+}
+
 bool read_kernel(reader *r, json_t *j, plan_kernel *pk)
 {
 	kernel *k = ARENA_NEW(r->arena, kernel);
@@ -537,6 +580,7 @@ bool read_kernel(reader *r, json_t *j, plan_kernel *pk)
 	json_t *c = read_optional(&m, "c");
 	if (c && !read_text_value(r, c, "'c'", &pk->c))
 		return false;
-	return read_cuda(r, read_optional(&m, "cuda"), pk) &&
+	return read_epilogues(r, read_optional(&m, "epilogues"), pk) &&
+	       read_cuda(r, read_optional(&m, "cuda"), pk) &&
 	       read_no_more(r, &m) && finish(r, k);
 }

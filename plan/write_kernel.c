@@ -184,6 +184,18 @@ static json_t *of_cuda(const plan_kernel *pk)
 			 "tiles", tiles);
 }
 
+static json_t *of_epilogues(const plan_kernel *pk)
+{
+	json_t *all = json_array();
+	for (int i = 0; i < pk->nepilogues; i++) {
+		const plan_epilogue *e = &pk->epilogues[i];
+		json_array_append_new(all, json_pack("[i,i,i,o]", e->of,
+						     e->after, e->input,
+						     json_of_text(e->c)));
+	}
+	return all;
+}
+
 json_t *json_of_kernel(const plan_kernel *pk)
 {
 	const kernel *k = pk->kernel;
@@ -203,6 +215,8 @@ json_t *json_of_kernel(const plan_kernel *pk)
 		json_object_set_new(j, "opaque", of_opaque(k));
 	if (pk->c)
 		json_object_set_new(j, "c", json_of_text(pk->c));
+	if (pk->nepilogues > 0)
+		json_object_set_new(j, "epilogues", of_epilogues(pk));
 	if (pk->cuda)
 		json_object_set_new(j, "cuda", of_cuda(pk));
 	return j;

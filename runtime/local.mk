@@ -41,6 +41,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/exec/executor_kept.c \
 	%D%/exec/executor_figures.c \
 	%D%/exec/executor_parts.c %D%/exec/executor_parts.h \
+	%D%/exec/executor_runs.c \
 	%D%/exec/executor_spans.c \
 	%D%/exec/npz.c %D%/exec/npz.h \
 	%D%/run/options.h \

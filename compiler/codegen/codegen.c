@@ -14,7 +14,7 @@ void emit_comment(emitter *g)
 	text_line(&g->t, "/* %s */", s);
 }
 
-char *codegen_c(arena *a, const kernel *k)
+char *emit_kernel(arena *a, emitter *g)
 {
 	static void (*const emit[])(emitter *) = {
 		[SCHEDULE_MAP] = emit_map,
@@ -24,23 +24,27 @@ char *codegen_c(arena *a, const kernel *k)
 		[SCHEDULE_SCATTER] = emit_scatter,
 		[SCHEDULE_SCAN] = emit_scan,
 	};
-	arena *work = arena_new();
-	emitter g = {.t = {.a = work}, .k = k};
-	char *s, *comment;
-	if (k->opaque) {
-		arena_free(work);
+	g->s = schedule_of(g->k);
+	schedule_fill(&g->s);
+	schedule_turn(&g->s);
+	printer_init(&g->p, g->t.a, &g->s.nest, false);
+	if (g->own)
+		g->p.input[g->own->input] = g->p.out;
+	emit_comment(g);
+	char *comment = text_end(&g->t);
+	g->t = (text){ .a = g->t.a };
+	emit[g->s.kind](g);
+	return arena_printf(a, "%s%s%s%s", comment, print_numbers(&g->p, true),
+			    text_end(&g->t), print_numbers(&g->p, false));
+}
+
+char *codegen_c(arena *a, const kernel *k)
+{
+	if (k->opaque)
 		return NULL;
-	}
-	g.s = schedule_of(k);
-	schedule_fill(&g.s);
-	schedule_turn(&g.s);
-	printer_init(&g.p, work, &g.s.nest, false);
-	emit_comment(&g);
-	comment = text_end(&g.t);
-	g.t = (text){ .a = work };
-	emit[g.s.kind](&g);
-	s = arena_printf(a, "%s%s%s%s", comment, print_numbers(&g.p, true),
-			 text_end(&g.t), print_numbers(&g.p, false));
+	arena *work = arena_new();
+	emitter g = { .t = { .a = work }, .k = k };
+	char *s = emit_kernel(a, &g);
 	arena_free(work);
 	return s;
 }

@@ -24,6 +24,23 @@ char *codegen_cuda(arena *a, const kernel *k, plan_launch *launch);
  * TDL_OUT and its strides, then TDL_FAULT. */
 char *codegen_cuda_words(arena *a, const kernel *k, const char *name, int bits);
 
+/* A kernel that is computed of each element of the one before it, which is its
+ * input. */
+typedef struct next_kernel {
+	const kernel *k;
+	int input;
+} next_kernel;
+
+/* The C of a reduction and of n kernels behind it (plan_epilogue), whose result
+ * has the same bits as if one was computed after the other; NULL where they are
+ * no such kernels. */
+char *codegen_epilogue(arena *a, const kernel *first, int n,
+		       const next_kernel *next);
+
+/* Adds to the kernels of a plan, in a, the epilogues that its program has
+ * (plan_joined()). */
+void codegen_epilogues(arena *a, plan *p);
+
 /* Finds the factors that all kernels of a plan can keep, and sets
  * p->kept_bytes, at most `room'. */
 void codegen_keep(plan *p, int64_t room);

@@ -44,16 +44,23 @@ static const char *if_apart(bool in_place)
 	return in_place ? "" : "restrict ";
 }
 
+/* An epilogue's result may lie where one of its own inputs lies. */
+static bool may_be_in_place(const emitter *g)
+{
+	return g->epilogue || any_in_place(g->k);
+}
+
 void emit_inputs(emitter *g, const kexpr *e)
 {
 	uint32_t used = inputs_of(e);
 	for (int i = 0; i < g->k->ninputs; i++) {
 		const char *block = arena_printf(g->p.a, "args->in[%d]", i);
 		const kinput *in = &g->k->inputs[i];
-		if (!(used >> i & 1))
+		if (!(used >> i & 1) || (g->own && g->own->input == i))
 			continue;
 		SAY("const %s *%s%s = %s.data;", type_of_element(in->type),
-		    if_apart(kernel_in_place(g->k, i)), g->p.input[i], block);
+		    if_apart(g->epilogue || kernel_in_place(g->k, i)),
+		    g->p.input[i], block);
 		emit_block(g, g->p.input[i], block, in->ndim);
 	}
 }
@@ -61,7 +68,7 @@ void emit_inputs(emitter *g, const kexpr *e)
 void emit_result(emitter *g)
 {
 	SAY("%s *%s%s = args->out.data;", type_of_element(g->k->type),
-	    if_apart(any_in_place(g->k)), g->p.out);
+	    if_apart(may_be_in_place(g)), g->p.out);
 	emit_block(g, g->p.out, "args->out", g->k->nout);
 }
 
@@ -208,7 +215,7 @@ static int count_guards(const emitter *g, const kexpr *e, const kexpr **first)
  * Elements that share a byte depend on each other. */
 static void emit_independence(emitter *g)
 {
-	if (any_in_place(g->k) && dtype_bits(g->k->type) >= 8)
+	if (may_be_in_place(g) && dtype_bits(g->k->type) >= 8)
 		SAY("#pragma GCC ivdep");
 }
 
@@ -370,12 +377,20 @@ static void emit_all_bounds(emitter *g)
 			emit_bounds(g, l);
 }
 
+const kexpr *all_reads(emitter *g)
+{
+	kexpr *both[] = { g->k->body, (kexpr *)g->epilogue };
+	return g->epilogue ? kx_fn2(g->p.a, FN_MUL, both[0], both[1])
+			   : g->k->body;
+}
+
 void emit_head(emitter *g)
 {
+	const kexpr *e = all_reads(g);
 	emit_begin(g);
-	emit_inputs(g, g->k->body);
+	emit_inputs(g, e);
 	emit_result(g);
-	emit_constants(g, g->k->body);
+	emit_constants(g, e);
 	emit_all_bounds(g);
 }
 

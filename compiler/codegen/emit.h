@@ -12,6 +12,11 @@ typedef struct emitter {
 	printer p;
 	schedule s;
 	const kernel *k;
+	/* Of a reduction: what is stored of each of its elements, which `own'
+	 * reads at its index; NULL for the element itself.  The input of `own'
+	 * is none that the kernel is called with: it goes by the result's
+	 * name.  (epilogue.c) */
+	const kexpr *epilogue, *own;
 } emitter;
 
 /* The name of a loop in C. */
@@ -19,6 +24,10 @@ static inline const char *loop_name(const emitter *g, int l)
 {
 	return g->p.nest.loops[l].name;
 }
+
+/* The C of g's kernel, into a; g->t has an arena, and g's other members that no
+ * schedule changes are set.  (codegen.c) */
+char *emit_kernel(arena *a, emitter *g);
 
 /* The kernel's formula as a comment above its code; an end of comment in it is
  * broken up. */
@@ -112,11 +121,16 @@ void emit_single(emitter *g);
  * computes the whole where all terms are asked for, and returns. */
 void emit_window(emitter *g);
 void emit_product(emitter *g);
+/* A sum, in C a value of that type, as it is stored. */
+const char *print_reduced(emitter *g, const char *sum, dtype type);
 /* Of a product: its columns as a window, if they are read in one.
  * (product_window.c) */
 void emit_planes(emitter *g);
 void emit_scatter(emitter *g);
 void emit_scan(emitter *g);
+
+/* An expression that reads all that the kernel and its epilogue read. */
+const kexpr *all_reads(emitter *g);
 
 /* The beginning of all schedules of plain loops: emit_begin(), declarations,
  * bounds. */

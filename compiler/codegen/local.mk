@@ -5,6 +5,7 @@ noinst_LIBRARIES += %D%/libcodegen.a
 	%D%/cuda_reduce.c %D%/cuda_tidy.c %D%/cuda_vector.c %D%/cuda_where.c \
 	%D%/cuda_words.c \
 	%D%/emit.c %D%/emit.h \
+	%D%/epilogue.c \
 	%D%/expr.c %D%/expr.h %D%/expr_fn.c %D%/expr_piece.h \
 	%D%/expr_select.c %D%/expr_types.c \
 	%D%/flat.c \

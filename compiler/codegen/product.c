@@ -88,6 +88,7 @@ typedef struct walk {
 	const kexpr *e;
 	statement *st;
 	const char *outer_step, *inner_step; /* NULL: 1 */
+	const char *whole; /* the usual length of a run; NULL: there is none */
 	const char *run; /* the first point of the run at hand */
 	int inner;	 /* the loop of runs; -1 */
 	loop_set loops;	 /* of both spaces */
@@ -108,7 +109,17 @@ static void emit_runs(emitter *g, const side *s, walk *w)
 	SAY("const int64_t run = %s;", x);
 	SAY("const int64_t stop = tdl_min(%s_hi, run + left);", x);
 	w->run = "run";
+	if (w->whole) {
+		OPEN("if (stop - run == %s)", w->whole);
+		emit_run(g, w->inner, "run",
+			 arena_printf(g->p.a, "run + %s", w->whole), w->e,
+			 w->st, w);
+		CLOSE();
+		OPEN("else");
+	}
 	emit_run(g, w->inner, "run", "stop", w->e, w->st, w);
+	if (w->whole)
+		CLOSE();
 	SAY("to += (stop - run)%s%s;", w->inner_step ? " * " : "",
 	    w->inner_step ? w->inner_step : "");
 	SAY("left -= stop - run;");
@@ -245,7 +256,7 @@ static void store_element(emitter *g, const void *arg)
 	const walk *w = arg;
 	emit_turned(g, set_without(w->loops, w->inner));
 	SAY("%s = %s;", print_result(&g->p),
-	    print_element(&g->p, print_place(g, w), t, g->k->type));
+	    print_reduced(g, print_place(g, w), t));
 }
 
 static bool store_runs_along_rows(const emitter *g)
@@ -260,23 +271,27 @@ static void emit_store(emitter *g)
 	side rows = {g->s.rows, "row", "nrows"};
 	side cols = {g->s.cols, "col", "ncols"};
 	kexpr nothing = {.kind = KX_INT, .type = DT_I64};
-	walk w = {.e = &nothing, .st = store_element};
+	const kexpr *e = g->epilogue ? g->epilogue : &nothing;
+	walk w = {.e = e, .st = store_element};
 	OPEN("static void TDL_PART(store)(const tdl_product *product, int64_t "
 	     "row, "
 	     "int64_t nrows, int64_t col, int64_t ncols, const void *tile)");
 	SAY("tdl_args *args = product->args;");
 	SAY("const %s *panel = tile;", type);
+	emit_inputs(g, e);
 	emit_result(g);
+	emit_constants(g, e);
 	declare_outer(g);
 	emit_bounds_of(g, g->s.rows | g->s.cols);
-	emit_merge(g, g->s.rows, &nothing, true);
-	emit_merge(g, g->s.cols, &nothing, true);
+	emit_merge(g, g->s.rows, e, true);
+	emit_merge(g, g->s.cols, e, true);
 	type = arena_printf(g->p.a, "const %s", type);
 	if (store_runs_along_rows(g)) {
 		w.inner_step = step;
 		emit_walk(g, &cols, &rows, &w, type);
 	} else {
 		w.outer_step = step;
+		w.whole = step;
 		emit_walk(g, &rows, &cols, &w, type);
 	}
 	CLOSE();

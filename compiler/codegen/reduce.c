@@ -79,7 +79,7 @@ void emit_term(emitter *g, const void *arg)
 void emit_sum(emitter *g, const char *sum)
 {
 	SAY("%s = %s;", print_result(&g->p),
-	    print_element(&g->p, sum, accumulator_of(g->k), g->k->type));
+	    print_reduced(g, sum, accumulator_of(g->k)));
 }
 
 /* ---- long sums --------------------------------------------------------- */
@@ -170,7 +170,7 @@ void emit_strip(emitter *g)
 	loop_set out = loops_that(g, false);
 	emit_head(g);
 	emit_window(g);
-	emit_merge(g, out, g->k->body, true);
+	emit_merge(g, out, all_reads(g), true);
 	int n = open_loops(g, set_without(out, g->s.inner));
 	emit_inner_bounds(g);
 	open_stretches(g, g->s.inner, length);

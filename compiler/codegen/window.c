@@ -352,6 +352,34 @@ static int open_parts(emitter *g, const window *w)
 	return 2;
 }
 
+/* Whether an epilogue reads what moves with some loops, besides the sum. */
+static bool moves_with(const emitter *g, const kexpr *e, loop_set moved)
+{
+	bool any = !e->nargs && loops_of(&g->p.nest, e) & moved;
+	if (kx_equal(e, g->own))
+		return false;
+	for (int i = 0; i < e->nargs && !any; i++)
+		any = moves_with(g, e->args[i], moved);
+	return any;
+}
+
+/* Whether sums are all treated alike, and so before they are stored. */
+static bool treats_alike(const emitter *g, const window *w)
+{
+	loop_set moved = loop_bit(w->cols.loop);
+	if (w->rows.loop >= 0)
+		moved |= loop_bit(w->rows.loop);
+	return !g->epilogue || !moves_with(g, g->epilogue, moved);
+}
+
+static void store_element(emitter *g, const window *w, const char *sum)
+{
+	if (treats_alike(g, w))
+		SAY("%s = %s;", print_result(&g->p), sum);
+	else
+		emit_sum(g, sum);
+}
+
 static void store_sums(emitter *g, const window *w)
 {
 	int i = w->rows.loop, j = w->cols.loop;
@@ -365,8 +393,8 @@ static void store_sums(emitter *g, const window *w)
 	}
 	OPEN("for (int64_t %s = %s; %s < %s; %s++)", x, stretch(g, j, 0), x,
 	     stretch(g, j, 1), x);
-	emit_sum(g, arena_printf(g->p.a, "tdl_sums[%s%s - %s]", row, x,
-				 stretch(g, j, 0)));
+	store_element(g, w, arena_printf(g->p.a, "tdl_sums[%s%s - %s]", row, x,
+					 stretch(g, j, 0)));
 	close_loops(g, 1 + (i >= 0));
 }
 
@@ -382,7 +410,9 @@ static void emit_part(emitter *g, const window *w)
 	     "tdl_q++)");
 	SAY("%s sum = %s;", type, print_identity(g));
 	emit_terms(g, w);
-	SAY("tdl_sums[tdl_q] = sum;");
+	SAY("tdl_sums[tdl_q] = %s;",
+	    treats_alike(g, w) ? print_reduced(g, "sum", w->read->type)
+			       : "sum");
 	CLOSE();
 	store_sums(g, w);
 }

@@ -52,13 +52,15 @@
  * the result are touched once for TDL_DEPTH terms, and may lie further away:
  * TDL_TILES bytes, which is room for so many columns that packing the rows for
  * them costs little.  A panel that lies in memory is copied if at least TDL_FEW
- * tiles read it: caches have few places for what lies in even steps. */
+ * tiles read it: caches have few places for what lies in even steps.
+ * TDL_STORED tiles that are above each other are stored at a time. */
 enum {
 	TDL_DEPTH = 256,
 	TDL_BLOCK = 480 << 10,
 	TDL_PANELS = 8,
 	TDL_TILES = 4 * TDL_BLOCK,
 	TDL_FEW = 4,
+	TDL_STORED = 4,
 };
 
 typedef struct tdl_product tdl_product;
@@ -69,7 +71,8 @@ typedef struct tdl_product tdl_product;
 typedef void tdl_pack(const tdl_product *p, int64_t depth, int64_t ndepth,
 		      int64_t first, int64_t n, void *to);
 
-/* Stores a part of the result: element (r, c) is at tile[r * TDL_COLS + c]. */
+/* Stores a part of the result, TDL_STORED tiles above each other at most:
+ * element (r, c) is at tile[r * TDL_COLS + c]. */
 typedef void tdl_store(const tdl_product *p, int64_t row, int64_t nrows,
 		       int64_t col, int64_t ncols, const void *tile);
 
@@ -365,9 +368,9 @@ static void TDL_TYPED(copy_panels)(const tdl_factor *f,
 		}
 }
 
-/* The tiles of the columns from col + j of a block, which are at `tile`, or, if
- * the depth is in one part, not kept.  If `next` is not NULL, the columns that
- * follow lie there, and are fetched meanwhile. */
+/* The tiles of the columns from col + j of a block, which are at `tile`; if the
+ * depth is in one part, some of them at a time.  If `next` is not NULL, the
+ * columns that follow lie there, and are fetched meanwhile. */
 static void TDL_TYPED(add_tiles)(const tdl_product *p,
 				 const TDL_TYPED(block) * b, int64_t j,
 				 const TDL_TYPED(panel) * left,
@@ -377,6 +380,8 @@ static void TDL_TYPED(add_tiles)(const tdl_product *p,
 	const int64_t cols = TDL_COLS(TDL_T);
 	const int64_t ncols = tdl_min(cols, b->ncols - j);
 	const int64_t above = (b->nrows + TDL_ROWS - 1) / TDL_ROWS;
+	const bool once = b->first && b->last;
+	int64_t stored = 0; /* rows */
 	for (int64_t i = 0; i < above; i++) {
 		const int64_t row = i * TDL_ROWS;
 		const int64_t nrows = tdl_min(TDL_ROWS, b->nrows - row);
@@ -384,12 +389,14 @@ static void TDL_TYPED(add_tiles)(const tdl_product *p,
 		     next && d < b->ndepth * (i + 1) / above; d++)
 			TDL_TYPED(fetch)(next + right.place[d]);
 		TDL_TYPED(add_tile)
-		(nrows, ncols, b->ndepth, b->first, left[i], right, tile);
-		if (b->last)
-			p->store(p, b->row + row, nrows, b->col + j, ncols,
-				 tile);
-		if (!b->first || !b->last)
-			tile += TDL_ROWS * cols;
+		(nrows, ncols, b->ndepth, b->first, left[i], right,
+		 tile + (row - (once ? stored : 0)) * cols);
+		if (!b->last ||
+		    ((i + 1) % TDL_STORED != 0 && i + 1 < above))
+			continue;
+		p->store(p, b->row + stored, row + nrows - stored, b->col + j,
+			 ncols, tile + (once ? 0 : stored * cols));
+		stored = row + nrows;
 	}
 }
 

@@ -36,7 +36,10 @@ typedef struct cpu {
 	const plan *p;
 	kernels_from kernels;
 	int nworkers, thread_pool_size;
-	cpu_kernel **generated; /* by kernel; NULL where it is evaluated */
+	cpu_kernel **generated; /* by kernel; NULL where it is evaluated, or
+				   only computed with an epilogue */
+	int *epilogues; /* by kernel: where its first one is in generated */
+	bool joins;
 	tdl_keeps *keeps;	/* [kernel * KEPT_SIDES + side] */
 	uint32_t **reads;	/* by kernel: shares_reads() */
 	opaque_fn *opaque;
@@ -49,33 +52,104 @@ typedef struct cpu {
 
 /* ---- opening ----------------------------------------------------------- */
 
-static bool find_kernels(cpu *c, const build_progress *progress, failure *f)
+/* The kernels and epilogues that the program of a stage runs, as they are
+ * numbered in `generated'. */
+static void find_runs(const cpu *c, const plan *p, bool *runs)
 {
-	const plan *p = c->p;
-	const char **text = ARENA_ARRAY(c->a, const char *, p->nkernels);
-	bool some = false;
-	for (int i = 0; i < p->nkernels; i++) {
-		const plan_kernel *k = &p->kernels[i];
-		if (!k->kernel->opaque && c->kernels != KERNELS_INTERPRETER) {
-			text[i] = k->c;
-			some |= k->c != NULL;
-		}
+	arena *work = arena_new();
+	const int *epilogues = plan_epilogues(work, p);
+	int before = -1;
+	for (int i = 0; i < p->ninstrs; i++) {
+		if (p->program[i].op != PLAN_RUN)
+			continue;
+		int k = p->nodes[p->program[i].node].kernel;
+		int number = before < 0 ? k : c->epilogues[k] + before;
+		before = c->joins ? epilogues[i] : -1;
+		if (before < 0)
+			runs[number] = true;
 	}
+	arena_free(work);
+}
+
+/* Numbers kernels and their epilogues; returns how many they are. */
+static int number_kernels(cpu *c)
+{
+	int n = c->p->nkernels;
+	c->epilogues = ARENA_ARRAY(c->a, int, n);
+	for (int i = 0; i < c->p->nkernels; i++) {
+		c->epilogues[i] = n;
+		n += c->p->kernels[i].nepilogues;
+	}
+	return n;
+}
+
+/* The sources of what is run, by number. */
+static const char **find_sources(const cpu *c, const bool *runs, int n)
+{
+	const char **text = ARENA_ARRAY(c->a, const char *, n);
+	for (int i = 0; i < c->p->nkernels; i++) {
+		const plan_kernel *k = &c->p->kernels[i];
+		if (k->kernel->opaque || c->kernels == KERNELS_INTERPRETER)
+			continue;
+		if (runs[i])
+			text[i] = k->c;
+		for (int e = 0; e < k->nepilogues; e++)
+			if (runs[c->epilogues[i] + e])
+				text[c->epilogues[i] + e] = k->epilogues[e].c;
+	}
+	return text;
+}
+
+static bool find_kernels(cpu *c, const plan_pipeline *all,
+			 const build_progress *progress, failure *f)
+{
+	int n = number_kernels(c);
+	bool *runs = ARENA_ARRAY(c->a, bool, n), some = false;
+	for (int s = 0; s < all->nstages; s++)
+		find_runs(c, &all->stages[s], runs);
+	const char **text = find_sources(c, runs, n);
+	c->generated = ARENA_ARRAY(c->a, cpu_kernel *, n);
+	for (int i = 0; i < n; i++)
+		some |= text[i] != NULL;
 	if (some)
-		c->built = cpu_build(p->nkernels, text, c->generated,
-				     progress, f);
+		c->built = cpu_build(n, text, c->generated, progress, f);
 	return c->built || !some;
+}
+
+/* The first kernel of those that an epilogue is of. */
+static int first_of(const cpu *c, const plan_epilogue *e)
+{
+	while (e->after >= 0)
+		e = &c->p->kernels[e->of].epilogues[e->after];
+	return e->of;
+}
+
+/* By kernel, a function that computes it, perhaps with an epilogue; NULL. */
+static cpu_kernel **find_functions(const cpu *c)
+{
+	cpu_kernel **to = ARENA_ARRAY(c->a, cpu_kernel *, c->p->nkernels);
+	for (int i = 0; i < c->p->nkernels; i++) {
+		const plan_kernel *k = &c->p->kernels[i];
+		if (c->generated[i])
+			to[i] = c->generated[i];
+		for (int e = 0; e < k->nepilogues; e++)
+			if (c->generated[c->epilogues[i] + e])
+				to[first_of(c, &k->epilogues[e])] =
+					c->generated[c->epilogues[i] + e];
+	}
+	return to;
 }
 
 /* Asks the kernels which factors they can keep.  One that has no elements to
  * compute does nothing else. */
 static void ask_kernels(cpu *c)
 {
+	cpu_kernel **functions = find_functions(c);
 	c->keeps = ARENA_ARRAY(c->a, tdl_keeps, c->p->nkernels * KEPT_SIDES);
 	for (int i = 0; i < c->p->nkernels; i++) {
 		tdl_args args = { .keeps = c->keeps + i * KEPT_SIDES };
-		if (c->generated[i] && c->p->kernels[i].kernel->nout > 0)
-			c->generated[i](&args);
+		if (functions[i] && c->p->kernels[i].kernel->nout > 0)
+			functions[i](&args);
 	}
 }
 
@@ -157,16 +231,18 @@ static void *open_cpu(const plan_pipeline *all, const backend_options *o,
 	cpu *c = ARENA_NEW(a, cpu);
 	*c = (cpu){ .a = a, .p = p, .kernels = o->kernels,
 		    .nworkers = o->nworkers,
-		    .thread_pool_size = share_of_processors(o) };
+		    .thread_pool_size = share_of_processors(o),
+		    .joins = o->kernels != KERNELS_LIBRARY &&
+			     o->kernels != KERNELS_INTERPRETER &&
+			     !o->apart };
 	memory_guard g;
 	memory_guard_on(&g, close_cpu, c);
-	c->generated = ARENA_ARRAY(a, cpu_kernel *, p->nkernels);
 	if (o->kernels == KERNELS_LIBRARY)
 		c->onednn = onednn_open(c->nworkers, c->thread_pool_size, f);
 	bool good = c->onednn || o->kernels != KERNELS_LIBRARY;
 	if (good)
 		c->opaque = backend_opaque(a, p, o->library, &c->library, f);
-	good = good && c->opaque && find_kernels(c, o->progress, f);
+	good = good && c->opaque && find_kernels(c, all, o->progress, f);
 	if (good) {
 		ask_kernels(c);
 		find_reads(c);
@@ -212,6 +288,7 @@ typedef struct job {
 	cpu *c;
 	const kernel *k;
 	const kernel_run *r;
+	cpu_kernel *function; /* NULL: it is evaluated */
 	bench *benches;
 	shares shares;
 	int nparts;
@@ -252,18 +329,37 @@ static tdl_kept kept_of_part(const job *j, int i)
 	return k;
 }
 
+/* The inputs of a run, but for the one that is the run before it; returns
+ * where they end. */
+static tdl_block *add_inputs(const cpu *c, const kernel_run *r, int without,
+			     tdl_block *to)
+{
+	for (int i = 0; i < c->p->kernels[r->kernel].kernel->ninputs; i++)
+		if (i != without)
+			dense(to++, &r->inputs[i]);
+	return to;
+}
+
+static const plan_epilogue *epilogue_after(const cpu *c, const kernel_run *r)
+{
+	return &c->p->kernels[r->next->kernel].epilogues[r->epilogue];
+}
+
 static void run_generated(const job *j, int part, const box *b, bench *at)
 {
-	tdl_block in[MAX_NINPUTS];
+	tdl_block in[PLAN_MOST_JOINED * MAX_NINPUTS];
+	const kernel_run *r = j->r;
 	const tdl_kept kept = kept_of_part(j, part);
 	tdl_args args = { .in = in, .scratch = at->scratch,
 			  .kept = keeps_some(j->r) ? &kept : NULL };
 	memcpy(args.lo, b->lo, sizeof(args.lo));
 	memcpy(args.hi, b->hi, sizeof(args.hi));
-	for (int i = 0; i < j->k->ninputs; i++)
-		dense(&in[i], &j->r->inputs[i]);
-	dense(&args.out, j->r->out);
-	at->status = j->c->generated[j->r->kernel](&args) ?
+	tdl_block *to = add_inputs(j->c, r, -1, in);
+	for (; r->next; r = r->next)
+		to = add_inputs(j->c, r->next, epilogue_after(j->c, r)->input,
+				to);
+	dense(&args.out, r->out);
+	at->status = j->function(&args) ?
 			     EVAL_INDEX_OUTSIDE :
 			     EVAL_OK;
 	at->fault = (eval_fault){ .input = args.fault.input,
@@ -277,7 +373,7 @@ static void run_part(void *arg, int i)
 	bench *at = &j->benches[i];
 	box b = part_of(j, i);
 	double start = j->r->busy ? clock_thread_seconds() : 0;
-	if (j->c->generated[j->r->kernel])
+	if (j->function)
 		run_generated(j, i, &b, at);
 	else
 		at->status = kernel_eval(j->k, &b, j->r->inputs, j->r->out,
@@ -398,11 +494,25 @@ static bool run_called_parts(job *j, thread_pool *team, failure *f)
 				 "it; use --kernels generated");
 }
 
+static cpu_kernel *function_of(const cpu *c, const kernel_run *r)
+{
+	int number = r->kernel;
+	for (; r->next; r = r->next)
+		number = c->epilogues[r->next->kernel] + r->epilogue;
+	return c->generated[number];
+}
+
+static bool joins_cpu(void *state)
+{
+	return ((const cpu *)state)->joins;
+}
+
 static bool run_cpu(void *state, int number, const kernel_run *r, failure *f)
 {
 	cpu *c = state;
 	thread_pool *team = c->teams[number];
 	job j = { .c = c, .k = c->p->kernels[r->kernel].kernel, .r = r,
+		  .function = function_of(c, r),
 		  .benches = c->benches + number * c->thread_pool_size };
 	int64_t points = points_of(&j);
 	for (int i = 0; r->busy && i < c->thread_pool_size; i++)
@@ -428,6 +538,7 @@ const backend backend_cpu = {
 	.alloc = alloc_cpu,
 	.free = free_cpu,
 	.keeps = keeps_cpu,
+	.joins = joins_cpu,
 	.run = run_cpu,
 	.close = close_cpu,
 };

@@ -23,6 +23,7 @@ typedef struct backend_options {
 			share of them */
 	bool tf32; /* a library may round factors of f32 to 10 bits */
 	bool again; /* for the same plan as before: no note is printed twice */
+	bool apart; /* each run is computed for itself, without an epilogue */
 	const char *library; /* with opaque functions' kernels; may be NULL */
 	int nworkers;	/* that use it, at one time */
 	int neighbours; /* on this machine, they among them */
@@ -52,6 +53,11 @@ typedef struct kernel_run {
 	 * for, which the backend writes there and asks for: NULL at first. */
 	int64_t kept_bytes[KEPT_SIDES];
 	const void **kept_as[KEPT_SIDES];
+	/* NULL, or the run that follows: nothing but the result of the last of
+	 * them is asked for.  `epilogue' is the number, among those of the next
+	 * one's kernel, of what computes both and all that are before. */
+	const struct kernel_run *next;
+	int epilogue;
 } kernel_run;
 
 /* There are two kinds.  One whose memory is the host's computes kernels, and
@@ -76,6 +82,8 @@ typedef struct backend {
 	/* Finds the factors of kernel `kernel' that it can keep; NULL for a
 	 * backend that keeps none. */
 	void (*keeps)(void *b, int kernel, kept_factor to[KEPT_SIDES]);
+	/* Whether it computes a run and its epilogue at once; NULL: no. */
+	bool (*joins)(void *b);
 	/* Computes; called by worker `worker`, maybe at the same time as by
 	 * others. */
 	bool (*run)(void *b, int worker, const kernel_run *r, failure *f);

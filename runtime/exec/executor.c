@@ -240,6 +240,8 @@ executor *executor_open(const plan_pipeline *p, const char *path,
 		    open_device(m, o, f) && allocate(m, f) &&
 		    executor_keep(m, f) &&
 		    executor_load(m, f) && attach(m, f);
+	if (good)
+		executor_prepare(m);
 	memory_guard_off(&g);
 	if (good)
 		return m;
@@ -270,15 +272,6 @@ void executor_close(executor *m)
 
 /* ---- a step ------------------------------------------------------------ */
 
-static view view_of(executor *m, int worker, int buffer)
-{
-	const plan *p = part_plan(m, worker);
-	region r = part_region(m, worker, buffer);
-	part_touch(m, worker, buffer, &r);
-	return view_dense(part_place(m, worker, buffer),
-			  p->tensors[p->buffers[buffer].tensor].type, &r.at);
-}
-
 void machine_disturb(executor *m, const bool *nodes, double noise,
 		     uint64_t seed)
 {
@@ -305,17 +298,20 @@ static bool run_kernel(executor *m, int worker, int instr, double *busy,
 {
 	const plan *p = part_plan(m, worker);
 	const plan_instr *in = &p->program[instr];
-	const plan_node *n = &p->nodes[in->node];
-	const kernel *k = p->kernels[n->kernel].kernel;
-	view inputs[MAX_NINPUTS], out = view_of(m, worker, in->to);
-	box space = plan_space(p, in, m->number[worker]);
-	kernel_run r = { .kernel = n->kernel, .space = &space,
-			 .inputs = inputs, .out = &out, .busy = busy };
-	for (int i = 0; i < k->ninputs; i++)
-		inputs[i] = view_of(m, worker, in->inputs[i]);
+	prepared_run all[PLAN_MOST_JOINED], *x = all;
+	if (run_is_epilogue(m, worker, instr))
+		return true;
+	run_prepare(m, worker, instr, x);
+	x->run.busy = busy;
+	for (int i = instr; run_epilogue(m, worker, i) >= 0; i++, x++) {
+		run_prepare(m, worker, i + 1, x + 1);
+		x->run.next = &x[1].run;
+		x->run.epilogue = run_epilogue(m, worker, i);
+	}
 	if (!plan_is_idle(p, in)) {
-		kept_find(m, worker, instr, &r);
-		if (!m->backend->run(m->device, worker - m->first, &r, f))
+		kept_find(m, worker, instr, &all->run);
+		if (!m->backend->run(m->device, worker - m->first, &all->run,
+				     f))
 			return backend_at(p, worker, instr, f);
 		kept_filled(m, worker, instr);
 	}
@@ -367,12 +363,24 @@ static bool perform(executor *m, int worker, int i, double *busy, failure *f)
 	return good;
 }
 
+/* With a run its epilogues have to be ready, too. */
+static bool is_ready(executor *m, int worker, int i)
+{
+	if (run_is_epilogue(m, worker, i))
+		return true;
+	do
+		if (!m->comm->ready(m->link, i, worker))
+			return false;
+	while (run_epilogue(m, worker, i++) >= 0);
+	return true;
+}
+
 /* Of the instant `start' from which spans are counted, and *busy as above. */
 static bool run_instr(executor *m, int worker, int i, double start,
 		      double *busy, failure *f)
 {
 	memory_poll();
-	if (!m->comm->ready(m->link, i, worker))
+	if (!is_ready(m, worker, i))
 		return false;
 	if (i > 0) /* now the transfer before has ended, if it was one */
 		part_hand_out(m, worker, i - 1);

@@ -35,6 +35,11 @@ struct executor {
 	unsigned char **arenas;
 	int64_t *used; /* by worker: its arena up to the last byte touched */
 	struct kept_here **kept; /* by worker: packed factors; NULL */
+	/* By worker that is here, by instruction: the boxes of a RUN, the part
+	 * that is computed, the result, the inputs; NULL for others.  Each is
+	 * all of its lower bounds, then the upper ones. */
+	int64_t ***boxes;
+	int **epilogues; /* by stage: plan_epilogues(); NULL: of none */
 	const array *inputs, *outputs;
 	double seconds, settled; /* of all steps; of those after the first */
 	int64_t nsteps;
@@ -93,6 +98,25 @@ bool executor_fold(executor *m, failure *f);
 /* Copies the value of a state that only folds read. */
 bool executor_fold_get(const executor *m, const char *name, void *to,
 		       failure *f);
+
+/* ---- runs ---------------------------------------------------------------- */
+
+/* A worker's run, and the views that it has. */
+typedef struct prepared_run {
+	kernel_run run;
+	box space;
+	view inputs[MAX_NINPUTS], out;
+} prepared_run;
+
+/* Of all workers here, once their memory is there. */
+void executor_prepare(executor *m);
+
+void run_prepare(executor *m, int worker, int instr, prepared_run *to);
+
+/* The epilogue with which a RUN is computed, plan_epilogues(); whether a RUN is
+ * one, of that before it. */
+int run_epilogue(const executor *m, int worker, int instr);
+bool run_is_epilogue(const executor *m, int worker, int instr);
 
 /* ---- factors that are kept --------------------------------------------- */
 

@@ -22,12 +22,13 @@ static void show_compiled(void *arg, int done, int all)
 
 static executor *open_machine(session *s, const plan_pipeline *p,
 			      const char *path, const communicator *c,
-			      void *run, bool again)
+			      void *run, bool again, bool apart)
 {
 	const build_progress progress = { show_compiled, s };
 	backend_options o = { .kernels = (kernels_from)s->o->kernels,
 			      .threads = (int)s->o->threads,
 			      .tf32 = s->o->tf32, .again = again,
+			      .apart = apart || s->o->calibrate,
 			      .library = s->o->library,
 			      .progress = &progress };
 	session_progress(s, "preparing %d kernels, loading weights",
@@ -40,14 +41,15 @@ executor *session_machine(session *s, const plan_pipeline *p, const char *path)
 {
 	const backend *of = backend_row(s->o->backend);
 	return open_machine(s, p, path, comm_row(s->o->comm, !of->put),
-			    s->run, false);
+			    s->run, false, false);
 }
 
-executor *session_alone(session *s, const plan *p, const char *path)
+executor *session_alone(session *s, const plan *p, const char *path,
+			bool apart)
 {
 	const backend *of = backend_row(s->o->backend);
 	return open_machine(s, pipeline_of_plan(s->a, p), path,
-			    comm_row(0, !of->put), NULL, true);
+			    comm_row(0, !of->put), NULL, true, apart);
 }
 
 bool session_uses_library(const session *s)

@@ -38,8 +38,9 @@ executor *session_machine(session *s, const plan_pipeline *p,
 			  const char *path);
 
 /* The same for a plan of one device, in this process alone, without the
- * communicator. */
-executor *session_alone(session *s, const plan *p, const char *path);
+ * communicator; each run `apart', or with its epilogue. */
+executor *session_alone(session *s, const plan *p, const char *path,
+			bool apart);
 
 /* Whether a library may compute kernels. */
 bool session_uses_library(const session *s);

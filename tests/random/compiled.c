@@ -2,6 +2,7 @@
  * reference. */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +39,79 @@ static bool run(trial *t, int at, view *values, cpu_kernel *compiled,
 	return compiled(&args) == 0;
 }
 
+/* The input of stage `at' that is the stage before it; -1 for none, or for
+ * several. */
+static int input_before(const expansion *x, int at)
+{
+	const stage *s = &x->stages[at];
+	int found = -1;
+	for (int i = 0; at > 0 && i < s->kernel->ninputs; i++)
+		if (s->inputs[i] == x->nparams + at - 1)
+			found = found == -1 ? i : -2;
+	return found < 0 ? -1 : found;
+}
+
+/* The source of the stage before and of this one at once; NULL. */
+static const char *joined(arena *a, const expansion *x, int at)
+{
+	const next_kernel next = { x->stages[at].kernel, input_before(x, at) };
+	return next.input < 0 ? NULL
+			      : codegen_epilogue(a, x->stages[at - 1].kernel,
+						 1, &next);
+}
+
+/* The bits of a NaN are nobody's. */
+static bool same_numbers(dtype t, const void *x, const void *y, int64_t n)
+{
+	const size_t size = dtype_size(t);
+	const char *a = x, *b = y;
+	for (int64_t i = 0; i < n; i++)
+		if (memcmp(a + (size_t)i * size, b + (size_t)i * size, size) &&
+		    !(isnan(elem_get_f64(t, x, i)) &&
+		      isnan(elem_get_f64(t, y, i))))
+			return false;
+	return true;
+}
+
+/* Whether a stage has the same bits if it is computed with the one before. */
+static bool run_joined(trial *t, int at, const view *values,
+		       cpu_kernel *compiled, void *scratch)
+{
+	const expansion *x = t->x;
+	const stage *s = &x->stages[at], *before = s - 1;
+	const view *apart = &values[x->nparams + at];
+	tdl_block in[2 * MAX_NINPUTS];
+	int n = 0;
+	for (int i = 0; i < before->kernel->ninputs; i++)
+		in[n++] = block_of(&values[before->inputs[i]]);
+	for (int i = 0; i < s->kernel->ninputs; i++)
+		if (i != input_before(x, at))
+			in[n++] = block_of(&values[s->inputs[i]]);
+	view out = new_result(t->arena, s->kernel);
+	tdl_args args = { .in = in, .scratch = scratch,
+			  .out = block_of(&out) };
+	box space = kernel_space(before->kernel);
+	memcpy(args.lo, space.lo, sizeof(args.lo));
+	memcpy(args.hi, space.hi, sizeof(args.hi));
+	return compiled(&args) == 0 &&
+	       same_numbers(out.type, out.data, apart->data,
+			    box_volume(&out.at));
+}
+
 static void judge_one(judgement *j, cpu_kernel **compiled, void *scratch)
 {
 	trial *t = &j->t;
 	int n = t->x->nparams + t->x->nstages;
 	view *values = ARENA_COPY(t->arena, t->values, n + 1);
 	bool ran = true;
-	for (int i = 0; i < t->x->nstages && ran; i++)
+	for (int i = 0; i < t->x->nstages && ran; i++) {
+		cpu_kernel *both = compiled[t->x->nstages + i];
 		ran = run(t, i, values, compiled[i], scratch);
+		if (!ran || !both || run_joined(t, i, values, both, scratch))
+			continue;
+		j->verdict = DIFFERS;
+		j->why = "with the stage before it has other bits";
+	}
 	if (!ran && !j->right.doubtful) {
 		j->verdict = DIFFERS;
 		j->why = "compiled it reads outside a tensor";
@@ -63,14 +129,23 @@ static void judge_one(judgement *j, cpu_kernel **compiled, void *scratch)
 	}
 }
 
+typedef VEC(const char *) texts;
+
+/* Of all stages, then of all with the ones before. */
+static void add_sources(arena *a, texts *to, const expansion *x)
+{
+	for (int s = 0; s < x->nstages; s++)
+		vec_push(a, to, codegen_c(a, x->stages[s].kernel));
+	for (int s = 0; s < x->nstages; s++)
+		vec_push(a, to, joined(a, x, s));
+}
+
 void judge_compiled(judgement *const *all, int n)
 {
 	arena *a = arena_new();
-	VEC(const char *) sources = { 0 };
+	texts sources = { 0 };
 	for (int i = 0; i < n; i++)
-		for (int s = 0; s < all[i]->t.x->nstages; s++)
-			vec_push(a, &sources,
-				 codegen_c(a, all[i]->t.x->stages[s].kernel));
+		add_sources(a, &sources, all[i]->t.x);
 	cpu_kernel **kernels = ARENA_ARRAY(a, cpu_kernel *, sources.n + 1);
 	failure why = { 0 };
 	void *library = cpu_build(sources.n, sources.at, kernels, NULL, &why);
@@ -86,7 +161,7 @@ void judge_compiled(judgement *const *all, int n)
 	}
 	for (int i = 0, first = 0; library && i < n; i++) {
 		judge_one(all[i], kernels + first, scratch);
-		first += all[i]->t.x->nstages;
+		first += 2 * all[i]->t.x->nstages;
 	}
 	free(scratch);
 	if (library)

@@ -1,0 +1,205 @@
+/* Reductions whose elements another kernel, their epilogue, takes one by one
+ * before they are stored. */
+#include "config.h"
+
+#include <string.h>
+
+#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/emit.h"
+
+/* ---- which kernels ------------------------------------------------------- */
+
+/* Whether a kernel reduces floats in their own type, and has each element once
+ * when it is done; its variables have one loop each. */
+static bool is_reduction(const kernel *k)
+{
+	if (k->opaque || k->nderived || k->reducer == RED_NONE ||
+	    (k->type != DT_F32 && k->type != DT_F64) ||
+	    k->body->type != k->type)
+		return false;
+	schedule s = schedule_of(k);
+	schedule_turn(&s);
+	if (s.nturns || s.kind == SCHEDULE_SCATTER || s.kind == SCHEDULE_SCAN)
+		return false;
+	for (int l = 0; l < s.nest.n; l++)
+		if (!s.nest.loops[l].reduced &&
+		    s.nest.loops[l].part != LOOP_WHOLE)
+			return false;
+	return true;
+}
+
+/* Whether all reads are without condition, at indices that are no data. */
+static bool reads_plainly(const kexpr *e)
+{
+	if (e->kind == KX_READ && (e->guarded || e->nargs > kx_ndim(e)))
+		return false;
+	for (int i = 0; i < e->nargs; i++)
+		if (!reads_plainly(e->args[i]) ||
+		    (e->kind == KX_READ && kx_has_read(e->args[i])))
+			return false;
+	return true;
+}
+
+static bool is_epilogue(const kernel *k, int input)
+{
+	return !k->opaque && !k->nderived && kernel_in_place(k, input) &&
+	       reads_plainly(k->body);
+}
+
+/* ---- all as one ---------------------------------------------------------- */
+
+typedef struct joining {
+	arena *a;
+	kernel *k;	/* the first kernel, with the inputs of all */
+	int numbers[MAX_NINPUTS]; /* of the inputs of the kernel at hand */
+	int input;	/* its input that is the one before, .. */
+	const kexpr *before; /* .. as which this is computed; NULL: the first */
+} joining;
+
+/* An expression of the kernel at hand, with the inputs of all. */
+static const kexpr *rewrite(const joining *x, const kexpr *e)
+{
+	if (e->kind == KX_READ && e->input == x->input && x->before)
+		return x->before;
+	kexpr *to = ARENA_COPY(x->a, e, 1);
+	to->args = ARENA_ARRAY(x->a, kexpr *, e->nargs);
+	for (int i = 0; i < e->nargs; i++)
+		to->args[i] = (kexpr *)rewrite(x, e->args[i]);
+	if (e->kind == KX_READ)
+		to->input = x->numbers[e->input];
+	return to;
+}
+
+static const kexpr *find_read(const kexpr *e, int input)
+{
+	const kexpr *found = NULL;
+	if (e->kind == KX_READ && e->input == input)
+		return e;
+	for (int i = 0; i < e->nargs && !found; i++)
+		found = find_read(e->args[i], input);
+	return found;
+}
+
+/* Adds a kernel's inputs, but for the one before it.  Of the first of them that
+ * is the last of all in the end. */
+static void add_inputs(joining *x, const next_kernel *next)
+{
+	kernel *k = x->k;
+	for (int i = 0; i < next->k->ninputs; i++)
+		if (i != next->input) {
+			x->numbers[i] = k->ninputs;
+			k->inputs[k->ninputs++] = next->k->inputs[i];
+		}
+	x->numbers[next->input] = MAX_NINPUTS - 1;
+	x->input = next->input;
+	k->name = arena_printf(x->a, "%s+%s", k->name, next->k->name);
+}
+
+/* Whether there is room for all inputs, of which the last is the result. */
+static bool have_room(const kernel *first, int n, const next_kernel *next)
+{
+	int inputs = first->ninputs + 1;
+	for (int i = 0; i < n; i++)
+		inputs += next[i].k->ninputs - 1;
+	return inputs <= MAX_NINPUTS;
+}
+
+static void join(emitter *g, const kernel *first, int n,
+		 const next_kernel *next)
+{
+	joining x = { .a = g->t.a, .k = ARENA_COPY(g->t.a, first, 1) };
+	x.k->inputs = ARENA_ARRAY(x.a, kinput, MAX_NINPUTS);
+	memcpy(x.k->inputs, first->inputs,
+	       (size_t)first->ninputs * sizeof(kinput));
+	for (int i = 0; i < n; i++) {
+		add_inputs(&x, &next[i]);
+		x.before = rewrite(&x, next[i].k->body);
+	}
+	x.k->ninputs = MAX_NINPUTS;
+	x.k->inputs[MAX_NINPUTS - 1] = next[0].k->inputs[next[0].input];
+	g->k = x.k;
+	g->epilogue = x.before;
+	g->own = find_read(x.before, MAX_NINPUTS - 1);
+}
+
+const char *print_reduced(emitter *g, const char *sum, dtype type)
+{
+	if (!g->epilogue)
+		return print_element(&g->p, sum, type, g->k->type);
+	int known = g->p.loaded.n;
+	vec_push(g->p.a, &g->p.loaded, ((named){ g->own, sum }));
+	const char *s = print_stored(&g->p, g->epilogue, g->k->type);
+	g->p.loaded.n = known;
+	return s;
+}
+
+char *codegen_epilogue(arena *a, const kernel *first, int n,
+		       const next_kernel *next)
+{
+	if (!have_room(first, n, next) || !is_reduction(first))
+		return NULL;
+	for (int i = 0; i < n; i++)
+		if (!is_epilogue(next[i].k, next[i].input))
+			return NULL;
+	arena *work = arena_new();
+	emitter g = { .t = { .a = work } };
+	join(&g, first, n, next);
+	char *s = g.own ? emit_kernel(a, &g) : NULL;
+	arena_free(work);
+	return s;
+}
+
+/* ---- of a plan ----------------------------------------------------------- */
+
+/* The C of an epilogue of a kernel, from its first kernel on; NULL. */
+static char *source_of(arena *a, const plan *p, int number,
+		       const plan_epilogue *e)
+{
+	next_kernel next[PLAN_MOST_JOINED];
+	int at = PLAN_MOST_JOINED;
+	for (;; e = &p->kernels[number].epilogues[e->after]) {
+		next[--at] = (next_kernel){ p->kernels[number].kernel,
+					    e->input };
+		number = e->of;
+		if (e->after < 0)
+			break;
+	}
+	return codegen_epilogue(a, p->kernels[number].kernel,
+				PLAN_MOST_JOINED - at, next + at);
+}
+
+typedef struct adding {
+	arena *a;
+	plan *p;
+} adding;
+
+/* The number of an epilogue, which is added where it is not there. */
+static int add_epilogue(void *arg, int number, const plan_epilogue *e)
+{
+	const adding *x = arg;
+	plan_kernel *k = &x->p->kernels[number];
+	int n = k->nepilogues;
+	for (int i = 0; i < n; i++)
+		if (k->epilogues[i].of == e->of &&
+		    k->epilogues[i].after == e->after &&
+		    k->epilogues[i].input == e->input)
+			return i;
+	const char *c = source_of(x->a, x->p, number, e);
+	if (!c)
+		return -1;
+	plan_epilogue *all = ARENA_ARRAY(x->a, plan_epilogue, n + 1);
+	if (n > 0)
+		memcpy(all, k->epilogues, (size_t)n * sizeof(*all));
+	all[n] = *e;
+	all[n].c = c;
+	k->epilogues = all;
+	return k->nepilogues++;
+}
+
+void codegen_epilogues(arena *a, plan *p)
+{
+	adding x = { a, p };
+	arena *work = arena_new();
+	plan_joined(work, p, add_epilogue, &x);
+	arena_free(work);
+}
