@@ -508,6 +508,20 @@ split_with_sizes squeeze stack sum t to transpose unflatten unsqueeze view
 view_as""".split()
 
 
+# Those of others that compute each sample, along the first dimension of their
+# first argument and of their result, by itself.
+_OF_SAMPLES = """avg_pool1d avg_pool2d avg_pool3d conv1d conv2d conv3d
+convolution group_norm max_pool1d max_pool2d max_pool3d""".split()
+
+
+def _has_samples(target, x):
+    """Whether an operator computes each sample of x by itself: without a first
+    dimension for them it takes one sample."""
+    name = target._schema.name.removeprefix("aten::")
+    dims = re.search(r"(\d)d$", name)
+    return name in _OF_SAMPLES and (not dims or x.ndim == int(dims[1]) + 2)
+
+
 def _is_divided(target):
     if not isinstance(target, torch._ops.OpOverload):
         return target is operator.getitem
@@ -598,34 +612,68 @@ class _Run(torch.fx.Interpreter):
         name = self._name(n)
         t = self.plan._layouts.tensors.get(name)
         axes = self.plan._layouts.blockwise(n.name)
-        if axes is None or t is None:
-            return self._gathered(n, args, kwargs, "it has no rule for it")
+        placements = self.plan._layouts.made(n.name, name)
+        result = None
+        if t and axes is not None and placements is not None:
+            result = self._on_blocks(n, args, kwargs, axes, placements,
+                                     torch.Size(t["shape"]))
+        return self._by_samples(n, args, kwargs) if result is None else result
+
+    def _on_blocks(self, n, args, kwargs, axes, placements, shape):
+        """An operator on each process's blocks of what the axes divide; None
+        where the result is no block of these placements."""
         # A block's gradient of what all have is a part of the gradient.
         rest = [Partial() if cut else Replicate() for cut in axes]
-        local_args, local_kwargs = pytree.tree_map_only(
+        args, kwargs = pytree.tree_map_only(
             DTensor, lambda x: x.to_local(grad_placements=[
                 r if p.is_replicate() else p
                 for p, r in zip(x.placements, rest)]), (args, kwargs))
-        result = n.target(*local_args, **local_kwargs)
-        placements = self.plan._layouts.made(n.name, name)
-        shape = torch.Size(t["shape"])
-        if not isinstance(result, torch.Tensor) or placements is None or \
+        result = n.target(*args, **kwargs)
+        mesh = self.parallel._device_mesh
+        if not isinstance(result, torch.Tensor) or \
                 result.shape != compute_local_shape_and_global_offset(
-                    shape, self.parallel._device_mesh, placements)[0]:
-            return self._gathered(n, args, kwargs, "it has no rule for it")
+                    shape, mesh, placements)[0]:
+            return None
         return DTensor.from_local(
-            result, self.parallel._device_mesh, placements, run_check=False,
-            shape=shape, stride=torch.empty(shape, device="meta").stride())
+            result, mesh, placements, run_check=False, shape=shape,
+            stride=torch.empty(shape, device="meta").stride())
 
-    def _gathered(self, n, args, kwargs, why):
-        """DTensor cannot run it with these layouts: all inputs are gathered, and
-        every process computes all of it."""
+    def _by_samples(self, n, args, kwargs):
+        """An operator that computes each sample by itself, where axes of the
+        mesh divide these; what others divide is gathered."""
+        why = "it has no rule for it"
+        x, t = args[0], self.plan._layouts.tensors.get(self._name(n))
+        if t is None or not isinstance(x, DTensor) or \
+                Shard(0) not in x.placements or not _has_samples(n.target, x):
+            return self._gathered(n, args, kwargs, why)
+        axes = [p == Shard(0) for p in x.placements]
+        samples = tuple(Shard(0) if a else Replicate() for a in axes)
+        whole = (Replicate(),) * len(axes)
+        others = [y for y in pytree.tree_leaves((args, kwargs))
+                  if isinstance(y, DTensor) and y is not x]
+        if x.placements != samples or any(y.placements != whole
+                                          for y in others):
+            self._warn(n, why)
+        args, kwargs = pytree.tree_map_only(
+            DTensor, lambda y: y.redistribute(
+                placements=samples if y is x else whole), (args, kwargs))
+        result = self._on_blocks(n, args, kwargs, axes, samples,
+                                 torch.Size(t["shape"]))
+        return self._gathered(n, args, kwargs, why) if result is None \
+            else result
+
+    def _warn(self, n, why):
         if n.name not in self.parallel.gathered:
             self.parallel.gathered.add(n.name)
             line = str(why).strip().splitlines() or [type(why).__name__]
             warnings.warn(f"DTensor cannot divide {n.name} ({n.target}); its "
                           f"inputs are gathered: {line[0][:200]}", TdlWarning,
                           stacklevel=2)
+
+    def _gathered(self, n, args, kwargs, why):
+        """DTensor cannot run it with these layouts: all inputs are gathered, and
+        every process computes all of it."""
+        self._warn(n, why)
         whole = [Replicate()] * self.parallel._device_mesh.ndim
         args, kwargs = pytree.tree_map_only(
             DTensor, lambda x: x.redistribute(placements=whole).to_local(),
