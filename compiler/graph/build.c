@@ -171,6 +171,11 @@ void graph_set_parameter(graph_builder *b, tensor_id state)
 	b->tensors.at[state]->t.parameter = true;
 }
 
+void graph_set_folded(graph_builder *b, tensor_id weight, const char *from)
+{
+	b->tensors.at[weight]->t.folded_from = arena_strdup(b->arena, from);
+}
+
 void graph_set_default(graph_builder *b, tensor_id input, const constant *c)
 {
 	constant *value = ARENA_NEW(b->arena, constant);

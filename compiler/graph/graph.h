@@ -46,6 +46,9 @@ typedef struct tensor {
 	bool output; /* of the model */
 	/* A weight of the model, whether it is trained or not. */
 	bool parameter;
+	/* Of one that the model's exporter has computed of others, what these
+	 * are, for people; NULL. */
+	const char *folded_from;
 	node_id producer;
 	/* The elements of a constant, of a state before the first run. */
 	constant constant;
@@ -204,6 +207,8 @@ tensor_id graph_add_state(graph_builder *b, const char *name,
 tensor_id graph_keep(graph_builder *b, tensor_id t);
 /* Says that a state is a weight of the model, to be trained. */
 void graph_set_parameter(graph_builder *b, tensor_id state);
+/* Says of what a model's exporter has computed a weight. */
+void graph_set_folded(graph_builder *b, tensor_id weight, const char *from);
 /* Sets the next value of a state, of the state's type.  A tensor that cannot be
  * the next value itself (see tensor.next) is copied by a node; the state
  * itself: it stays as it is. */

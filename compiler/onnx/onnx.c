@@ -351,6 +351,23 @@ static void check_declared(importer *im, const onnx_frame *f,
 				tensor_type_text(im->tmp, t));
 }
 
+/* Notes of PyTorch's exporter on an initializer that it has computed of others,
+ * whose names are in none of them any more. */
+static void note_folded(importer *im, const onnx_frame *f,
+			const Onnx__ValueInfoProto *v)
+{
+	const onnx_value *x = v->name ? onnx_find(f, v->name) : NULL;
+	if (!x || x->v.kind != MV_TENSOR ||
+	    !graph_tensor(im->b, (tensor_id)x->v.i)->parameter)
+		return;
+	for (size_t i = 0; i < v->n_metadata_props; i++) {
+		const Onnx__StringStringEntryProto *p = v->metadata_props[i];
+		if (p->key && p->value &&
+		    !strcmp(p->key, "pkg.onnxscript.optimizer.folded_from"))
+			graph_set_folded(im->b, (tensor_id)x->v.i, p->value);
+	}
+}
+
 static void add_output(importer *im, const onnx_frame *f,
 		       const Onnx__ValueInfoProto *v, strmap *seen)
 {
@@ -405,8 +422,10 @@ static void import_graph(importer *im, onnx_frame *f)
 		diag_error_in(im->sink, DIAG_ONNX_MALFORMED, im->path,
 			      "the graph has no outputs");
 	strmap *seen = strmap_new(im->tmp);
-	for (size_t i = 0; i < g->n_value_info; i++)
+	for (size_t i = 0; i < g->n_value_info; i++) {
 		check_declared(im, f, g->value_info[i]);
+		note_folded(im, f, g->value_info[i]);
+	}
 	ok |= im->options->survey != NULL;
 	for (size_t i = 0; ok && i < g->n_output; i++) {
 		check_declared(im, f, g->output[i]);

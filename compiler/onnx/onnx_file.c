@@ -235,14 +235,19 @@ static void walk_payload(walk *w, const field *f)
 	w->memory += RECORD + 32;
 }
 
-/* Fields that tdlc does not look at. */
-static bool is_ignored(const ProtobufCFieldDescriptor *d)
+/* Fields that tdlc does not look at: of what exporters note, all but the notes
+ * on values. */
+static bool is_ignored(const ProtobufCMessageDescriptor *of,
+		       const ProtobufCFieldDescriptor *d)
 {
 	static const char *const names[] = {
 		"doc_string", "metadata_props", "quantization_annotation",
 		"training_info",
 		"producer_name", "producer_version", "domain_version",
 	};
+	if (of == &onnx__value_info_proto__descriptor &&
+	    !strcmp(d->name, "metadata_props"))
+		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(d->name, names[i]))
 			return true;
@@ -287,7 +292,7 @@ static bool walk_message(walk *w, const ProtobufCMessageDescriptor *d,
 		w->memory += 64;
 		if (w->memory > ONNX_MAX_MEMORY || w->nout > ONNX_MAX_SLIM)
 			return fail(w, f.beg, "the model is too large");
-		if (!fd || is_ignored(fd))
+		if (!fd || is_ignored(d, fd))
 			continue;
 		if (is_payload(d, &f)) {
 			if (payload)

@@ -75,31 +75,56 @@ static const char *doubt(trainer *t, tensor_id id, int nusers)
 	return uniform ? "all equal" : NULL;
 }
 
+enum { FEW = 8 };
+
+/* Names in a message, FEW of many, each with a reason. */
+typedef struct names {
+	const char *text;
+	int count;
+} names;
+
+static void add_name(trainer *t, names *to, const char *name, const char *why)
+{
+	if (to->count++ < FEW)
+		to->text = arena_printf(t->b->tmp, "%s%s'%s' (%s)", to->text,
+					to->count > 1 ? ", " : "", name, why);
+}
+
+static const char *names_text(trainer *t, const names *x)
+{
+	return x->count <= FEW ? x->text :
+		arena_printf(t->b->tmp, "%s and %d more", x->text,
+			     x->count - FEW);
+}
+
 void train_doubt(trainer *t)
 {
-	enum { FEW = 8 };
 	graph_builder *b = t->b;
 	users u = find_users(t);
-	const char *text = "";
-	int count = 0;
+	names doubted = { "", 0 }, folded = { "", 0 };
 	for (int i = 0; i < t->ntensors; i++) {
 		const tensor *x = graph_tensor(b, i);
 		const char *why;
 		if (!x->parameter || x->kind != TENSOR_CONSTANT ||
-		    !t->flow[i].wanted || !(why = doubt(t, i, u.count[i])))
+		    !t->flow[i].wanted)
 			continue;
-		if (count++ < FEW)
-			text = arena_printf(b->tmp, "%s%s'%s' (%s)", text,
-					    count > 1 ? ", " : "", x->name,
-					    why);
+		if (x->folded_from)
+			add_name(t, &folded, x->name, x->folded_from);
+		else if ((why = doubt(t, i, u.count[i])))
+			add_name(t, &doubted, x->name, why);
 	}
-	if (count > FEW)
-		text = arena_printf(b->tmp, "%s and %d more", text,
-				    count - FEW);
-	if (count > 0)
+	if (doubted.count > 0)
 		diag_warning_in(b->sink, DIAG_TRAINED_CONSTANT, b->name,
 				"some trained initializers may be constants, "
 				"or weights that were merged: %s; %s keeps "
-				"tensors from being trained", text,
+				"tensors from being trained",
+				names_text(t, &doubted),
 				diag_option(b->sink, "freeze"));
+	if (folded.count > 0)
+		diag_warning_in(b->sink, DIAG_TRAINED_CONSTANT, b->name,
+				"the exporter has computed trained "
+				"initializers of the network's weights, whose "
+				"names no checkpoint will have: %s; "
+				"torch.onnx.export(.., optimize=False) keeps "
+				"them", names_text(t, &folded));
 }

@@ -1,4 +1,4 @@
-"""Makes merged.onnx."""
+"""Makes merged.onnx, and folded.onnx."""
 import os
 
 import numpy as np
@@ -29,3 +29,18 @@ graph = helper.make_graph(
 onnx.save(helper.make_model(graph, ir_version=8,
                             opset_imports=[helper.make_opsetid("", 17)]),
           os.path.join(os.path.dirname(__file__), "merged.onnx"))
+
+# A linear layer of which the exporter has transposed the weight.
+t = helper.make_tensor_value_info("t", TensorProto.FLOAT, [4, 4])
+for key, value in [("pkg.torch.onnx.name", "t"),
+                   ("pkg.onnxscript.optimizer.folded_from", "['w']")]:
+    note = t.metadata_props.add()
+    note.key, note.value = key, value
+graph = helper.make_graph(
+    [helper.make_node("MatMul", ["x", "t"], ["a"]),
+     helper.make_node("Add", ["a", "bias"], ["y"])], "folded", [x], [y],
+    [numpy_helper.from_array(weights[n].astype(np.float32), to)
+     for n, to in (("w", "t"), ("bias", "bias"))], value_info=[t])
+onnx.save(helper.make_model(graph, ir_version=10,
+                            opset_imports=[helper.make_opsetid("", 17)]),
+          os.path.join(os.path.dirname(__file__), "folded.onnx"))
