@@ -5,11 +5,20 @@
 
 #include "libtdl/stages_view.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/vec.h"
 
-enum { PASSES, COMPUTES, COMMUNICATES, SENDS, RECEIVES, THREADS };
+/* Thread 0 is none to some viewers. */
+enum { PASSES = 1, COMPUTES, COMMUNICATES, SENDS, RECEIVES, THREADS };
+
+/* Viewers count whole nanoseconds, and leave out what begins before the span in
+ * front of it has ended: instants are rounded, not lengths. */
+static double microseconds(double seconds)
+{
+	return round(seconds * 1e9) / 1e3;
+}
 
 static json_t *name_json(const char *what, int nth, int thread,
 			 const char *name)
@@ -24,15 +33,19 @@ static json_t *span_json(const char *name, const char *kind, int nth,
 {
 	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:o}", "name", name,
 			 "cat", kind, "ph", "X", "pid", nth, "tid", thread,
-			 "ts", begin * 1e6, "dur", (end - begin) * 1e6, "args",
-			 args);
+			 "ts", microseconds(begin), "dur",
+			 round((microseconds(end) - microseconds(begin)) *
+			       1e3) / 1e3,
+			 "args", args);
 }
 
 static void add_names(const stages_view *v, json_t *to, int s)
 {
-	static const char *const threads[] = { "passes", "computes",
-					       "communicates", "sends",
-					       "receives" };
+	static const char *const threads[] = {
+		[PASSES] = "passes", [COMPUTES] = "computes",
+		[COMMUNICATES] = "communicates", [SENDS] = "sends",
+		[RECEIVES] = "receives",
+	};
 	const simulated_stage *x = &v->step->stages[s];
 	const char *name = arena_printf(v->arena, "stage %d, device%s %d to %d",
 					s, x->ndevices == 1 ? "" : "s",
@@ -42,7 +55,7 @@ static void add_names(const stages_view *v, json_t *to, int s)
 		to, json_pack("{s:s,s:s,s:i,s:i,s:{s:i}}", "name",
 			      "process_sort_index", "ph", "M", "pid", s, "tid",
 			      0, "args", "sort_index", s));
-	for (int i = 0; i < THREADS; i++)
+	for (int i = PASSES; i < THREADS; i++)
 		json_array_append_new(to, name_json("thread_name", s, i,
 						    threads[i]));
 }
@@ -130,13 +143,16 @@ static int thread_of(const stages_view *v, json_t *to, lanes *x, int end,
 	return thread;
 }
 
-/* Both ends of a message, and the arrow between them. */
+/* Both ends of a message, and the arrow between them: viewers look for the span
+ * that it comes to around its instant, and a span's end is none of it. */
 static void add_message(const stages_view *v, json_t *to, int m, lanes *rows)
 {
 	const simulated_message *x = &v->step->messages[m];
 	const plan_channel *c = &v->p->channels[x->channel];
 	const char *name = v->p->stages[c->to].tensors[c->target].name;
 	const int ends[] = { c->from, c->to };
+	const double instants[] = { x->begin_seconds,
+				    (x->begin_seconds + x->end_seconds) / 2 };
 	for (int i = 0; i < 2; i++) {
 		int thread = thread_of(v, to, &rows[2 * ends[i] + i], i,
 				       ends[i], x);
@@ -152,20 +168,20 @@ static void add_message(const stages_view *v, json_t *to, int m, lanes *rows)
 				      i ? "f" : "s", "bp", i ? "e" : NULL,
 				      "id", m, "pid", ends[i], "tid",
 				      thread, "ts",
-				      (i ? x->end_seconds : x->begin_seconds) *
-					      1e6));
+				      microseconds(instants[i])));
 	}
 }
 
 static void add_memory(const stages_view *v, json_t *to, int s)
 {
-	for (int i = 0; i < v->nuses[s]; i++)
+	for (int i = 0; i < v->nuses[s]; i++) {
+		const simulated_use *x = &v->uses[s][i];
 		json_array_append_new(
 			to, json_pack("{s:s,s:s,s:i,s:f,s:{s:I}}", "name",
 				      "memory", "ph", "C", "pid", s, "ts",
-				      v->uses[s][i].seconds * 1e6, "args",
-				      "bytes",
-				      (json_int_t)v->uses[s][i].nbytes));
+				      microseconds(x->seconds), "args",
+				      "bytes", (json_int_t)x->nbytes));
+	}
 }
 
 static int by_begin(const void *x, const void *y)

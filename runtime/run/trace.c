@@ -4,13 +4,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
 
 /* Threads of a worker; the numbers are those of `tdlc simulate --trace'. */
-enum { COMPUTES = 1, COMMUNICATES, SENDS, RECEIVES, THREADS };
+enum { COMPUTES = 2, COMMUNICATES, SENDS, RECEIVES, THREADS };
 
 static json_t *name_json(const char *what, int worker, int thread,
 			 const char *name)
@@ -43,16 +44,21 @@ static int thread_of(const plan_instr *in)
 					: COMPUTES;
 }
 
-/* Instants are microseconds. */
+/* As those that tdlc writes: whole nanoseconds. */
+static double microseconds(double seconds)
+{
+	return round(seconds * 1e9) / 1e3;
+}
+
 static json_t *span_json(const plan *p, int worker, const exec_span *x)
 {
 	const plan_instr *in = &p->program[x->row];
 	json_t *turn = x->turn < 0 ? json_null() : json_integer(x->turn);
+	double begin = microseconds(x->begin), end = microseconds(x->end);
 	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:f,s:f,s:{s:i,s:o}}", "name",
 			 plan_instr_name(p, in), "cat", plan_instr_kind(in),
 			 "ph", "X", "pid", worker, "tid", thread_of(in), "ts",
-			 x->begin * 1e6,
-			 "dur", (x->end - x->begin) * 1e6, "args",
+			 begin, "dur", round((end - begin) * 1e3) / 1e3, "args",
 			 "instruction", x->row, "micro_batch", turn);
 }
 
