@@ -34,7 +34,9 @@ struct thread_pool {
 	void (*part)(void *arg, int i);
 	void *arg;
 	memory *memory; /* of the call that runs the parts; NULL */
-	atomic_int busy; /* members with a part that has not ended */
+	atomic_int busy; /* parts that have not ended */
+	/* By part: the last call in which somebody has taken it. */
+	_Atomic uint64_t *taken;
 	/* Those who sleep: their number is raised ahead of a last look, and
 	 * read behind what they look at. */
 	pthread_mutex_t lock;
@@ -152,6 +154,30 @@ static void run_part(thread_pool *t, int i)
 	pthread_mutex_unlock(&t->lock);
 }
 
+/* Takes a part of a call, unless somebody has: of one that is over all parts
+ * have been taken. */
+static bool take(thread_pool *t, uint64_t call, int i)
+{
+	uint64_t before = atomic_load(&t->taken[i]);
+	return before < call &&
+	       atomic_compare_exchange_strong(&t->taken[i], &before, call);
+}
+
+/* Runs what is left of a call, a thread's own part first: one that is not
+ * running, or has not woken up, is not waited for. */
+static void run_parts(thread_pool *t, uint64_t call, int own)
+{
+	const int n = (int)(call % (1 << PART_BITS));
+	for (int k = 0; k < n; k++) {
+		const int i = (own + k) % n;
+		if (!take(t, call, i))
+			continue;
+		run_part(t, i);
+		if (atomic_fetch_sub(&t->busy, 1) == 1)
+			wake(t, atomic_load(&t->caller_sleeps), &t->ended);
+	}
+}
+
 static void *serve(void *arg)
 {
 	member *m = arg;
@@ -162,11 +188,7 @@ static void *serve(void *arg)
 		if (atomic_load(&t->over))
 			return NULL;
 		call = atomic_load(&t->call);
-		if ((uint64_t)m->number >= call % (1 << PART_BITS))
-			continue;
-		run_part(t, m->number);
-		if (atomic_fetch_sub(&t->busy, 1) == 1)
-			wake(t, atomic_load(&t->caller_sleeps), &t->ended);
+		run_parts(t, call, m->number);
 	}
 }
 
@@ -184,7 +206,8 @@ thread_pool *thread_pool_open(int n, bool spins)
 	t->spins = spins;
 	n = n < 1 << PART_BITS ? n : (1 << PART_BITS) - 1;
 	t->members = n > 1 ? calloc((size_t)n, sizeof(*t->members)) : NULL;
-	while (t->members && t->size < n) {
+	t->taken = n > 1 ? calloc((size_t)n, sizeof(*t->taken)) : NULL;
+	while (t->members && t->taken && t->size < n) {
 		member *m = &t->members[t->size];
 		*m = (member){ .thread_pool = t, .number = t->size };
 		if (pthread_create(&m->thread, NULL, serve, m))
@@ -206,6 +229,7 @@ void thread_pool_close(thread_pool *t)
 	pthread_cond_destroy(&t->ended);
 	pthread_mutex_destroy(&t->lock);
 	free(t->members);
+	free(t->taken);
 	free(t);
 }
 
@@ -225,11 +249,12 @@ void thread_pool_run(thread_pool *t, int n, void (*part)(void *arg, int i),
 	t->arg = arg;
 	t->memory = memory_current();
 	t->end = MEMORY_DONE;
-	atomic_store(&t->busy, n - 1);
+	atomic_store(&t->busy, n);
 	uint64_t number = atomic_load(&t->call) >> PART_BITS;
-	atomic_store(&t->call, (number + 1) << PART_BITS | (uint64_t)n);
+	uint64_t call = (number + 1) << PART_BITS | (uint64_t)n;
+	atomic_store(&t->call, call);
 	wake(t, atomic_load(&t->asleep) > 0, &t->begun);
-	run_part(t, 0);
+	run_parts(t, call, 0);
 	await_members(t);
 	if (t->end != MEMORY_DONE)
 		memory_fail(t->end);

@@ -12,8 +12,9 @@ thread_pool *thread_pool_open(int n, bool spins);
 void thread_pool_close(thread_pool *t);
 int thread_pool_size(const thread_pool *t);
 
-/* Calls part(arg, i) for 0 <= i < n, each on a thread of the pool; n must not
- * be above its size. Returns when all have returned. */
+/* Calls part(arg, i) for 0 <= i < n, by the threads of the pool, one each
+ * unless one has ended before another begins; n must not be above its size.
+ * Returns when all have returned. */
 void thread_pool_run(thread_pool *t, int n, void (*part)(void *arg, int i),
 		     void *arg);
 
