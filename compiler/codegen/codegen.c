@@ -14,7 +14,7 @@ void emit_comment(emitter *g)
 	text_line(&g->t, "/* %s */", s);
 }
 
-char *emit_kernel(arena *a, emitter *g)
+void emit_schedule(emitter *g)
 {
 	static void (*const emit[])(emitter *) = {
 		[SCHEDULE_MAP] = emit_map,
@@ -24,6 +24,11 @@ char *emit_kernel(arena *a, emitter *g)
 		[SCHEDULE_SCATTER] = emit_scatter,
 		[SCHEDULE_SCAN] = emit_scan,
 	};
+	emit[g->s.kind](g);
+}
+
+char *emit_kernel(arena *a, emitter *g)
+{
 	g->s = schedule_of(g->k);
 	schedule_fill(&g->s);
 	schedule_turn(&g->s);
@@ -33,7 +38,8 @@ char *emit_kernel(arena *a, emitter *g)
 	emit_comment(g);
 	char *comment = text_end(&g->t);
 	g->t = (text){ .a = g->t.a };
-	emit[g->s.kind](g);
+	if (!emit_by_class(g))
+		emit_schedule(g);
 	return arena_printf(a, "%s%s%s%s", comment, print_numbers(&g->p, true),
 			    text_end(&g->t), print_numbers(&g->p, false));
 }

@@ -334,7 +334,7 @@ const char *print_some(emitter *g)
 
 void emit_begin(emitter *g)
 {
-	OPEN("int TDL_KERNEL(tdl_args *args)");
+	OPEN("%s(tdl_args *args)", g->head ? g->head : "int TDL_KERNEL");
 	emit_empty(g);
 }
 

@@ -17,6 +17,8 @@ typedef struct emitter {
 	 * is none that the kernel is called with: it goes by the result's
 	 * name.  (epilogue.c) */
 	const kexpr *epilogue, *own;
+	const char *head; /* "static int NAME" of the function; NULL: it is
+			     TDL_KERNEL */
 } emitter;
 
 /* The name of a loop in C. */
@@ -113,6 +115,11 @@ void emit_nothing(emitter *g);
 int open_wheres(emitter *g);
 
 /* ---- schedules --------------------------------------------------------- */
+
+void emit_schedule(emitter *g);
+/* In place of the schedule of a strip: if its terms are in classes, which are
+ * functions; false, and nothing, if they are not.  (classes.c) */
+bool emit_by_class(emitter *g);
 
 void emit_map(emitter *g);
 void emit_strip(emitter *g);

@@ -375,18 +375,19 @@ const char *print_result(printer *p)
 	const kernel *k = p->nest.k;
 	const char *at = print_start(p, p->out, k->nout);
 	for (int v = 0; v < k->nout; v++) {
-		linear x = {.affine = true};
+		linear x = {.affine = true, .c = p->more[v]};
+		int64_t by = p->by[v] ? p->by[v] : 1;
 		int l = p->nest.first[v];
-		if (l < 0)
+		if (l < 0 && !x.c)
 			continue;
-		if (p->nest.loops[l].part == LOOP_QUOTIENT) {
-			x.coef[l] = p->nest.loops[l].divisor;
-			x.coef[l + 1] = 1;
-		} else {
-			x.coef[l] = 1;
+		if (l >= 0 && p->nest.loops[l].part == LOOP_QUOTIENT) {
+			x.coef[l] = by * p->nest.loops[l].divisor;
+			x.coef[l + 1] = by;
+		} else if (l >= 0) {
+			x.coef[l] = by;
 		}
 		expr_piece i = {print_linear(p, &x, -1), bind_linear(p, &x)};
-		if (p->nest.loops[l].part == LOOP_TURN)
+		if (l >= 0 && p->nest.loops[l].part == LOOP_TURN)
 			i = (expr_piece){p->var[v], BIND_ATOM};
 		at = print_sum(p, at,
 			       print_offset(p, p->out, i, v, k->nout));

@@ -26,6 +26,9 @@ typedef struct printer {
 	const char *var[MAX_NVARS];
 	const char *input[MAX_NINPUTS];
 	const char *out;
+	/* The result's index of a variable v is by[v] * v + more[v], or v where
+	 * by[v] is 0. */
+	int64_t by[MAX_NVARS], more[MAX_NVARS];
 	guard_state guard;
 	bool raw;  /* small floats are printed as their bits */
 	bool cuda; /* for tdl/cuda.h; else for tdl/kernels.h */

@@ -1,5 +1,6 @@
 noinst_LIBRARIES += %D%/libcodegen.a
 %C%_libcodegen_a_SOURCES = \
+	%D%/classes.c \
 	%D%/codegen.c %D%/codegen.h \
 	%D%/cuda.c %D%/cuda.h %D%/cuda_map.c %D%/cuda_product.c \
 	%D%/cuda_reduce.c %D%/cuda_tidy.c %D%/cuda_vector.c %D%/cuda_where.c \

@@ -101,8 +101,10 @@ static void merge_expr(emitter *g, merge *m, const kexpr *e)
 static void merge_result(emitter *g, merge *m)
 {
 	int64_t outer[MAX_NVARS] = {0}, inner[MAX_NVARS] = {0};
-	outer[g->p.nest.loops[m->outer].var] = 1;
-	inner[g->p.nest.loops[m->inner].var] = 1;
+	int x = g->p.nest.loops[m->outer].var;
+	int y = g->p.nest.loops[m->inner].var;
+	outer[x] = g->p.by[x] ? g->p.by[x] : 1;
+	inner[y] = g->p.by[y] ? g->p.by[y] : 1;
 	merge_access(g, m, g->p.out, outer, inner, g->k->nout);
 }
 

@@ -198,12 +198,9 @@ static void as_single(schedule *s, const kernel *k)
 		   reducer_table[k->reducer].rule == RED_OF_NUMBER;
 }
 
-schedule schedule_of(const kernel *k)
+schedule schedule_of_loops(const kernel *k)
 {
-	schedule s = {0};
-	if (as_product(&s, k) || as_scatter(&s, k) || as_scan(&s, k))
-		return s;
-	s = (schedule){.nest = nest_of(k, 0), .term = k->body};
+	schedule s = {.nest = nest_of(k, 0), .term = k->body};
 	loop_set out = output_loops(&s.nest);
 	s.inner = set_last(out);
 	s.across = -1;
@@ -221,4 +218,12 @@ schedule schedule_of(const kernel *k)
 	schedule single = s;
 	as_single(&single, k);
 	return !s.narrow || single.lanes ? single : s;
+}
+
+schedule schedule_of(const kernel *k)
+{
+	schedule s = {0};
+	if (as_product(&s, k) || as_scatter(&s, k) || as_scan(&s, k))
+		return s;
+	return schedule_of_loops(k);
 }

@@ -91,6 +91,8 @@ typedef struct schedule {
 } schedule;
 
 schedule schedule_of(const kernel *k);
+/* The same of plain loops, whatever the body is. */
+schedule schedule_of_loops(const kernel *k);
 
 /* Of a long product on the CPU, the side that fills tiles of whole vectors
  * becomes the columns, where the other one does not. */
@@ -105,6 +107,9 @@ void schedule_turn(schedule *s);
  * other schedules.  (kept.c) */
 void schedule_keeps(const schedule *s, const kernel *k,
 		    kept_factor to[KEPT_SIDES]);
+
+/* Whether a term that is e changes no reduction.  (schedule_where.c) */
+bool adds_nothing(reducer r, const kexpr *e);
 
 /* A reduction under a condition as a scatter or as a scan, if its condition
  * allows it.  (schedule_where.c) */

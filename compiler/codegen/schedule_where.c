@@ -29,8 +29,7 @@ static int64_t limit(dtype t, bool largest)
 	return largest ? most : -most - 1;
 }
 
-/* Whether a term that is e adds nothing. */
-static bool is_identity(reducer r, const kexpr *e)
+bool adds_nothing(reducer r, const kexpr *e)
 {
 	bool is_float = e->kind == KX_FLOAT;
 	if (!is_float && e->kind != KX_INT)
@@ -70,7 +69,7 @@ static bool find_term(schedule *s, const kernel *k)
 	if (e->kind != KX_SELECT)
 		return false;
 	s->term = e->args[1];
-	s->otherwise = is_identity(k->reducer, e->args[2]) ? NULL : e->args[2];
+	s->otherwise = adds_nothing(k->reducer, e->args[2]) ? NULL : e->args[2];
 	return !s->otherwise ||
 	       is_absorbed(&s->nest, k->reducer, e->args[2], s->term);
 }

@@ -33,9 +33,16 @@ typedef struct side {
 typedef struct window {
 	const kexpr *read;
 	side rows, cols;
+	bool beside; /* other elements are read that move with the result's,
+			so that rows are loops of their own */
 } window;
 
 /* ---- whether there is one ---------------------------------------------- */
+
+static loop_set reduced_loops(const nest *n)
+{
+	return all_loops(n) & ~output_loops(n);
+}
 
 /* A read that is evaluated wherever e is: what the window reads is copied for
  * all terms, and of what is read under a condition some may lie outside of the
@@ -43,28 +50,42 @@ typedef struct window {
 static const kexpr *find_read(const nest *n, const kexpr *e, int l)
 {
 	const kexpr *found = NULL;
-	if (e->kind == KX_READ && loops_of(n, e) & loop_bit(l))
+	if (e->kind == KX_READ && loops_of(n, e) & loop_bit(l) &&
+	    loops_of(n, e) & reduced_loops(n))
 		return e;
 	for (int i = 0; i < kx_nalways(e) && !found; i++)
 		found = find_read(n, e->args[i], l);
 	return found;
 }
 
-/* Whether all else of e stays where it is when the window moves. */
-static bool stays(const nest *n, const kexpr *e, const window *w)
+/* Whether a read stays where it is when the window moves; or is of an element
+ * beside the result's, for all terms. */
+static bool read_stays(const emitter *g, const kexpr *e, loop_set moved,
+		       window *w)
+{
+	const nest *n = &g->p.nest;
+	for (int d = 0; d < kx_ndim(e); d++)
+		if (!linear_of(n, e->args[d]).affine ||
+		    needs_check(&g->p, e, d))
+			return false;
+	if (!(loops_of(n, e) & moved))
+		return true;
+	w->beside = true;
+	return !(loops_of(n, e) & reduced_loops(n));
+}
+
+/* Whether all else of e does. */
+static bool stays(const emitter *g, const kexpr *e, window *w)
 {
 	loop_set moved = loop_bit(w->cols.loop);
 	if (w->rows.loop >= 0)
 		moved |= loop_bit(w->rows.loop);
-	if (e->kind == KX_READ && kx_equal(e, w->read))
-		return true;
-	for (int d = 0; e->kind == KX_READ && d < kx_ndim(e); d++)
-		if (!linear_of(n, e->args[d]).affine)
-			return false;
-	if (!e->nargs || e->kind == KX_READ)
-		return !(loops_of(n, e) & moved);
+	if (e->kind == KX_READ)
+		return kx_equal(e, w->read) || read_stays(g, e, moved, w);
+	if (!e->nargs)
+		return !(loops_of(&g->p.nest, e) & moved);
 	for (int i = 0; i < e->nargs; i++)
-		if (!stays(n, e->args[i], w))
+		if (!stays(g, e->args[i], w))
 			return false;
 	return true;
 }
@@ -159,9 +180,9 @@ static bool has_loops(const nest *n, const window *w)
 
 static bool has_types(const emitter *g, const kexpr *read)
 {
-	dtype t = g->k->body->type;
-	return (t == DT_F32 || t == DT_F64) && read->type == t &&
-	       accumulator_of(g->k) == t;
+	dtype t = read->type, sum = accumulator_of(g->k);
+	return (t == DT_F32 || t == DT_F64) && g->k->body->type == sum &&
+	       (sum == t || sum == DT_I64);
 }
 
 static bool find_window(const emitter *g, window *w)
@@ -176,7 +197,7 @@ static bool find_window(const emitter *g, window *w)
 	if (other && (loops_of(n, other) || kx_has_read(other)))
 		return false;
 	return find_cols(n, w) && find_rows(n, w) && has_loops(n, w) &&
-	       stays(n, g->k->body, w);
+	       stays(g, g->k->body, w);
 }
 
 /* ---- the plane --------------------------------------------------------- */
@@ -380,7 +401,18 @@ static void store_element(emitter *g, const window *w, const char *sum)
 		emit_sum(g, sum);
 }
 
-static void store_sums(emitter *g, const window *w)
+/* One loop over all elements, and those between rows; or a loop over each
+ * row. */
+static int open_all(emitter *g, const window *w)
+{
+	SAY("const int64_t tdl_n = (%s - 1) * tdl_pitch + %s;",
+	    print_length(g, &w->rows), print_length(g, &w->cols));
+	OPEN("for (int64_t tdl_q = 0; tdl_q < (tdl_n + 15) / 16 * 16; "
+	     "tdl_q++)");
+	return 1;
+}
+
+static int open_rows(emitter *g, const window *w)
 {
 	int i = w->rows.loop, j = w->cols.loop;
 	const char *x = loop_name(g, j), *row = "";
@@ -393,27 +425,31 @@ static void store_sums(emitter *g, const window *w)
 	}
 	OPEN("for (int64_t %s = %s; %s < %s; %s++)", x, stretch(g, j, 0), x,
 	     stretch(g, j, 1), x);
-	store_element(g, w, arena_printf(g->p.a, "tdl_sums[%s%s - %s]", row, x,
-					 stretch(g, j, 0)));
-	close_loops(g, 1 + (i >= 0));
+	SAY("const int64_t tdl_q = %s%s - %s;", row, x, stretch(g, j, 0));
+	return 1 + (i >= 0);
+}
+
+static void store_sums(emitter *g, const window *w)
+{
+	int n = open_rows(g, w);
+	store_element(g, w, "tdl_sums[tdl_q]");
+	close_loops(g, n);
 }
 
 static void emit_part(emitter *g, const window *w)
 {
-	const char *type = type_of_value(w->read->type);
+	const char *type = type_of_value(accumulator_of(g->k));
 	SAY("const int64_t tdl_size = tdl_pitch * (%s + %" PRId64 ");",
 	    print_length(g, &w->rows), (w->rows.span - 1) / w->rows.step);
 	emit_plane(g, w);
-	SAY("const int64_t tdl_n = (%s - 1) * tdl_pitch + %s;",
-	    print_length(g, &w->rows), print_length(g, &w->cols));
-	OPEN("for (int64_t tdl_q = 0; tdl_q < (tdl_n + 15) / 16 * 16; "
-	     "tdl_q++)");
+	int n = w->beside ? open_rows(g, w) : open_all(g, w);
 	SAY("%s sum = %s;", type, print_identity(g));
 	emit_terms(g, w);
 	SAY("tdl_sums[tdl_q] = %s;",
-	    treats_alike(g, w) ? print_reduced(g, "sum", w->read->type)
-			       : "sum");
-	CLOSE();
+	    treats_alike(g, w)
+		    ? print_reduced(g, "sum", accumulator_of(g->k))
+		    : "sum");
+	close_loops(g, n);
 	store_sums(g, w);
 }
 
@@ -421,13 +457,14 @@ void emit_window(emitter *g)
 {
 	window w;
 	loop_set out = loops_that(g, false);
-	const char *type = type_of_value(g->k->body->type);
 	if (!find_window(g, &w))
 		return;
+	const char *type = type_of_value(w.read->type);
+	const char *sums = type_of_value(accumulator_of(g->k));
 	OPEN("if (%s)", print_all_terms(g));
 	SAY("%s *const restrict tdl_plane = args->scratch;", type);
-	SAY("%s *const restrict tdl_sums = tdl_plane + TDL_WINDOW_PLANE;",
-	    type);
+	SAY("%s *const restrict tdl_sums = (void *)(tdl_plane + "
+	    "TDL_WINDOW_PLANE);", sums);
 	out = set_without(set_without(out, w.rows.loop), w.cols.loop);
 	int n = open_loops(g, out);
 	n += open_parts(g, &w);

@@ -60,8 +60,9 @@ static inline bool TDL_TYPED(finite)(const tdl_block *b, int64_t lo, int64_t hi)
 
 /* ---- windows ------------------------------------------------------------ */
 
-_Static_assert(sizeof(TDL_T) * (TDL_WINDOW_PLANE + TDL_WINDOW_SIZE +
-				2 * TDL_WINDOW_COLS) <=
+_Static_assert(sizeof(TDL_T) * TDL_WINDOW_PLANE +
+			       sizeof(int64_t) * (TDL_WINDOW_SIZE +
+						  2 * TDL_WINDOW_COLS) <=
 		       TDL_SCRATCH,
 	       "scratch");
 
