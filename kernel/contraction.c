@@ -89,3 +89,15 @@ bool contraction_of(arena *a, const kernel *k, contraction *c)
 	       !(reduced & ~(c->of_left & c->of_right)) &&
 	       !(reduced & c->odd) && reduced;
 }
+
+bool kernel_multiplies_matrices(const kernel *k)
+{
+	arena *a = arena_new();
+	contraction c;
+	bool found = contraction_of(a, k, &c);
+	uint32_t out = (UINT32_C(1) << k->nout) - 1;
+	uint32_t left = found ? c.of_left & ~c.of_right & out : 0;
+	uint32_t right = found ? c.of_right & ~c.of_left & out : 0;
+	arena_free(a);
+	return left && right;
+}

@@ -28,6 +28,10 @@ typedef struct contraction {
  * read are looked through: nothing is rounded there. */
 bool contraction_of(arena *a, const kernel *k, contraction *c);
 
+/* Whether it is one in which each read has a variable of the result that the
+ * other has not: a product of matrices, not of vectors. */
+bool kernel_multiplies_matrices(const kernel *k);
+
 /* Whether k is a Sum over reads of several inputs: a contraction, or one beside
  * which guards, factors or conversions stand, so that no library computes it.
  * The rules of planners for products of matrices go by it. */

@@ -13,6 +13,7 @@
 #include "libtdl/plan_search.h"
 #include "libtdl/plan_speed.h"
 #include "libtdl/planner_table.h"
+#include "plan/chain.h"
 #include "plan/pipeline.h"
 
 const char api_nowhere[] = "the plan";
@@ -33,12 +34,23 @@ static int64_t room_beside(const plan *p, int64_t limit)
 	return limit > p->arena_bytes ? limit - p->arena_bytes : 0;
 }
 
-/* The plan, with the bytes of the factors that processors keep packed. */
-static const plan *with_factors(arena *a, const plan *p, int64_t limit)
+/* Whether a machine's devices are processors, as far as it says: only those are
+ * measured by what they run on. */
+static bool has_processors(const topology *t)
+{
+	return plan_speed_is_default(t) || t->processors > 0;
+}
+
+/* The plan, with what processors do otherwise: chains of runs, and packed
+ * factors that are kept, whose bytes are counted. */
+static const plan *for_processors(arena *a, const plan *p, const topology *t,
+				  int64_t limit)
 {
 	plan *own = p ? ARENA_COPY(a, p, 1) : NULL;
+	if (own && has_processors(t))
+		plan_make_chains(a, own);
 	if (own)
-		codegen_keep(own, room_beside(p, limit));
+		codegen_keep(own, room_beside(own, limit));
 	return own;
 }
 
@@ -112,7 +124,8 @@ static void find_plan(api_call *c, void *arg)
 		took->seconds = clock_seconds() - begun;
 		r.search = took;
 	}
-	r.plan = with_factors(c->job.arena, r.plan, how.memory);
+	r.plan = for_processors(c->job.arena, r.plan, how.topology,
+				how.memory);
 	keep_found(c, s, &how, &r);
 	const planner_request others = others_of(&o, &how, s->result->found,
 						 clock_seconds() - begun);

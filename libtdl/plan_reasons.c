@@ -16,6 +16,7 @@
 #include "compiler/portfolio/one_planner.h"
 #include "layout/layout_text.h"
 #include "libtdl/plan_graph.h"
+#include "plan/chain.h"
 
 /* ---- the best plan with a choice --------------------------------------- */
 
@@ -311,12 +312,25 @@ static const char *tensor_hint(arena *a, const graph *g, const char *name)
 
 const char *const plan_reasons_planners[] = { "tofu", "joint", NULL };
 
-static int bucket_of(const plan *p, const char *name)
+/* The bucket and the chain that make a tensor. */
+static void find_steps(arena *a, const plan *p, const char *name,
+		       plan_reasons *r)
 {
-	for (int t = 0; t < p->ntensors; t++)
-		if (!strcmp(p->tensors[t].name, name))
-			return plan_bucket_of(p, t);
-	return 0;
+	const bool *unseen = plan_chain_buffers(a, p);
+	int t = 0;
+	while (t < p->ntensors && strcmp(p->tensors[t].name, name))
+		t++;
+	if (t == p->ntensors)
+		return;
+	r->bucket = plan_bucket_of(p, t);
+	for (int i = 0; i < p->ninstrs; i++) {
+		const plan_instr *in = &p->program[i];
+		const plan_buffer *to = &p->buffers[in->to];
+		if (to->tensor != t || in->chain == 0)
+			continue;
+		r->chain = in->chain;
+		r->inner = unseen[in->to] && to->nbytes == 0;
+	}
 }
 
 bool plan_reasons_of(job *d, const plan *p, const char *where,
@@ -347,7 +361,7 @@ bool plan_reasons_of(job *d, const plan *p, const char *where,
 	explain_all(d->arena, r);
 	int reductions;
 	r->buckets = plan_buckets(p, &reductions) > 0;
-	r->bucket = bucket_of(p, name);
+	find_steps(d->arena, p, name, r);
 	*status = CLI_OK;
 	return true;
 }
@@ -443,7 +457,7 @@ json_t *plan_reasons_json(arena *a, const plan_reasons *r)
 	for (int i = 0; i < r->as.mesh.naxes; i++)
 		json_array_append_new(steps, step_json(a, r, i));
 	return json_pack(
-		"{s:s,s:s,s:i,s:s,s:o,s:I,s:I,s:o,s:s,s:o,s:s,s:o,s:o}",
+		"{s:s,s:s,s:i,s:s,s:o,s:I,s:I,s:o,s:s,s:o,s:o,s:s,s:o,s:o}",
 		"model",
 		r->graph->name, "algorithm", r->algorithm, "devices",
 		mesh_workers(&r->as.mesh), "tensor", t->name, "shape", shape,
@@ -452,6 +466,7 @@ json_t *plan_reasons_json(arena *a, const plan_reasons *r)
 		seconds_json(r->seconds), "predicted_for", r->machine->name,
 		"bucket",
 		r->bucket > 0 ? json_integer(r->bucket) : json_null(),
+		"chain", r->chain > 0 ? json_integer(r->chain) : json_null(),
 		"planner", r->planner, "steps", steps,
 		"undivided", undivided_json(r));
 }

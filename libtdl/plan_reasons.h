@@ -59,6 +59,8 @@ typedef struct plan_reasons {
 	bool buckets; /* .. which the plan has */
 	const struct partial_values *partial;
 	int bucket; /* in which its partial results are combined; 0: none */
+	int chain;  /* that computes it part by part, 0: none; .. */
+	bool inner; /* .. and it is never in memory whole */
 	plan_step *steps; /* one per axis of the mesh */
 	int nneighbours;
 	VEC(plan_undivided) undivided; /* of the neighbours */

@@ -49,6 +49,9 @@ static void print_head(FILE *to, arena *a, const plan_reasons *r)
 	if (r->bucket > 0)
 		fprintf(to, "  its partial results are combined in bucket "
 			"%d\n", r->bucket);
+	if (r->chain > 0)
+		fprintf(to, "  chain %d computes it part by part%s\n", r->chain,
+			r->inner ? ": it is never in memory whole" : "");
 	text_indented(to, arena_printf(
 		a, "the plan moves %s by the byte model%s for '%s'%s",
 		plan_bytes_text(a, r->bytes), time_text(a, r->seconds),

@@ -13,6 +13,7 @@
 #include "libtdl/name_groups.h"
 #include "compiler/lower/cost.h"
 #include "layout/layout_text.h"
+#include "plan/chain.h"
 
 /* ---- text -------------------------------------------------------------- */
 
@@ -282,6 +283,38 @@ static void print_buckets(FILE *to, const plan_view *v)
 	table_print(&t, to, 0);
 }
 
+/* The row of the chain of instructions [begin, end). */
+static void add_chain(text_table *t, const plan_view *v, int begin, int end)
+{
+	const plan *p = v->p;
+	table_add(t, arena_printf(v->arena, "%d", p->program[begin].chain));
+	table_add(t, arena_printf(v->arena, "%d", end - begin));
+	table_add(t, bytes_text(v->arena, plan_chain_saved(p, begin)));
+	table_add(t, arena_printf(v->arena, "%s .. %s",
+				  plan_instr_name(p, &p->program[begin]),
+				  plan_instr_name(p, &p->program[end - 1])));
+}
+
+static void print_chains(FILE *to, const plan_view *v)
+{
+	const plan *p = v->p;
+	text_table t = table_new(v->arena, 4);
+	bool any = false;
+	add_heads(&t, (const char *[]){ "chain", "kernels", "never in memory",
+					"first and last" });
+	for (int i = 0, end; i < p->ninstrs; i = end) {
+		end = plan_chain_end(p, i);
+		if (p->program[i].chain == 0)
+			continue;
+		any = true;
+		add_chain(&t, v, i, end);
+	}
+	if (!any)
+		return;
+	fprintf(to, "\n");
+	table_print(&t, to, 0);
+}
+
 void plan_view_tables(FILE *to, const plan_view *v)
 {
 	print_tensors(to, v, PLAN_INPUT);
@@ -290,6 +323,7 @@ void plan_view_tables(FILE *to, const plan_view *v)
 	print_operators(to, v);
 	print_transfers(to, v);
 	print_buckets(to, v);
+	print_chains(to, v);
 }
 
 void plan_view_text(FILE *to, const plan_view *v)

@@ -1,7 +1,7 @@
-/* Buckets: transfers that are executed as one. */
+/* Buckets: transfers that are executed as one; and what else is. */
 #include "config.h"
 
-#include "plan/plan.h"
+#include "plan/chain.h"
 
 int plan_bucket_end(const plan *p, int i)
 {
@@ -12,6 +12,12 @@ int plan_bucket_end(const plan *p, int i)
 	       p->program[end].turn == first->turn)
 		end++;
 	return end;
+}
+
+int plan_step_end(const plan *p, int i)
+{
+	return p->program[i].bucket > 0 ? plan_bucket_end(p, i)
+					: plan_chain_end(p, i);
 }
 
 int plan_phase_end(const plan *p, int i)

@@ -545,7 +545,7 @@ static bool check_turns(plan_checker *c, arena *tmp)
 	c->most = 3;
 	c->p = plan_in_order(tmp, c->p, c->most);
 	bool ok = check_program(c, tmp) && plan_check_buckets(c, tmp) &&
-		  check_overlaps(c);
+		  plan_check_chains(c, tmp) && check_overlaps(c);
 	c->p = c->rolled;
 	c->rolled = NULL;
 	return ok;

@@ -44,6 +44,10 @@ bool plan_check_nodes(plan_checker *c, arena *tmp);
 /* The buckets of a program that is right otherwise. */
 bool plan_check_buckets(plan_checker *c, arena *tmp);
 
+/* The same of its chains; those on a worker. */
+bool plan_check_chains(plan_checker *c, arena *tmp);
+bool plan_check_chains_at(plan_checker *c, arena *tmp, int worker);
+
 /* ---- check_loop.c: each accepts a plan without a loop ------------------- */
 
 /* The elements of the smallest turn of an extent that time divides. */

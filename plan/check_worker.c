@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "base/checked.h"
+#include "plan/chain.h"
 #include "plan/check.h"
 
 static bool check_size(plan_checker *c, const plan_buffer *b, const region *r)
@@ -65,12 +66,16 @@ static bool check_share_at(plan_checker *c, const plan_instr *in,
 	       flaw(c, "its share is not what buffer %d holds", in->to);
 }
 
-static bool check_worker(plan_checker *c, region *regions, int worker)
+static bool check_worker(plan_checker *c, arena *tmp, region *regions,
+			 int worker)
 {
 	const plan *p = c->p;
+	const bool *unseen = plan_chain_buffers(tmp, p);
 	c->table = "buffers";
 	for (c->row = 0; c->row < p->nbuffers; c->row++) {
 		regions[c->row] = plan_region(p, c->row, worker);
+		if (unseen[c->row] && p->buffers[c->row].nbytes == 0)
+			continue;
 		if (!check_size(c, &p->buffers[c->row], &regions[c->row]))
 			return false;
 	}
@@ -84,7 +89,7 @@ static bool check_worker(plan_checker *c, region *regions, int worker)
 		    !check_share_at(c, in, regions, worker))
 			return false;
 	}
-	return true;
+	return plan_check_chains_at(c, tmp, worker);
 }
 
 bool plan_check_worker(const plan *p, int worker, diag_sink *s,
@@ -97,7 +102,7 @@ bool plan_check_worker(const plan *p, int worker, diag_sink *s,
 			   .stage = -1,
 			   .sink = s,
 			   .path = path };
-	bool ok = check_worker(&c, ARENA_ARRAY(tmp, region, c.p->nbuffers),
+	bool ok = check_worker(&c, tmp, ARENA_ARRAY(tmp, region, c.p->nbuffers),
 			       worker);
 	arena_free(tmp);
 	return ok;

@@ -76,6 +76,7 @@ static int followed(const plan *p, const lifetime *l, int first, int i)
 	const plan_instr *x = &p->program[i], *y = x + 1;
 	if (i + 1 >= p->ninstrs || i + 2 - first > PLAN_MOST_JOINED ||
 	    x->op != PLAN_RUN || y->op != PLAN_RUN || x->turn != y->turn ||
+	    x->chain > 0 || y->chain > 0 ||
 	    l[x->to].last != i + 1 || plan_hands_out(p, i))
 		return -1;
 	const kernel *k = kernel_of(p, y);

@@ -99,7 +99,7 @@ static void find_use(finder *x, int instr, int side, int worker)
 	const kept_factor *f = &x->factors[u.kernel * KEPT_SIDES + side];
 	const kernel *k = p->kernels[u.kernel].kernel;
 	int64_t size;
-	if (!f->inputs || plan_is_idle(p, in))
+	if (!f->inputs || in->chain > 0 || plan_is_idle(p, in))
 		return;
 	for (int i = 0; i < k->ninputs; i++)
 		if (f->inputs >> i & 1) {

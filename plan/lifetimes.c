@@ -14,7 +14,7 @@ void plan_reads(const plan *p, const plan_instr *in,
 		f(to, in->inputs[i]);
 }
 
-/* The instructions of a bucket are at one time. */
+/* The instructions of a bucket, and of a chain, are at one time. */
 typedef struct clock {
 	lifetime *lives;
 	int from, to; /* first and last instruction of that time */
@@ -97,7 +97,7 @@ lifetime *plan_lifetimes(arena *a, const plan *p)
 	for (int i = 0; i < p->ninstrs; i++) {
 		const plan_instr *in = &p->program[i];
 		if (i > c.to)
-			c = (clock){ l, i, plan_bucket_end(p, i) - 1 };
+			c = (clock){ l, i, plan_step_end(p, i) - 1 };
 		plan_reads(p, in, read_now, &c);
 		if (l[in->to].first > c.from)
 			l[in->to].first = c.from;
@@ -116,7 +116,8 @@ lifetime *plan_lifetimes(arena *a, const plan *p)
 bool plan_may_overwrite(const plan *p, const lifetime *l, int t, int from)
 {
 	const plan_instr *in = &p->program[t];
-	if (in->op != PLAN_RUN || l[from].last != t || l[from].first >= t)
+	if (in->op != PLAN_RUN || in->chain > 0 || l[from].last != t ||
+	    l[from].first >= t)
 		return false;
 	const kernel *k = p->kernels[p->nodes[in->node].kernel].kernel;
 	bool any = false;

@@ -8,13 +8,13 @@
 #include "plan/classes.h"
 
 /* A buffer is in use from the instruction that writes it to the last that
- * reads it, both included; a bucket (plan_bucket_end()) is one instant, from
- * its first instruction to its last.  -1 stands for "before the run", ninstrs
- * for "after it": an input is in use from -1 on, a constant from -1 to ninstrs,
- * an output of the model up to ninstrs.  A state is in use from -1 to ninstrs
- * if a MOVE updates it; else it ends with its last reader, and its next value
- * is in use up to ninstrs.  A buffer that no instruction touches has first >
- * last, or both -1. */
+ * reads it, both included; a bucket, or a chain (plan_step_end()), is one
+ * instant, from its first instruction to its last.  -1 stands for "before the
+ * run", ninstrs for "after it": an input is in use from -1 on, a constant from
+ * -1 to ninstrs, an output of the model up to ninstrs.  A state is in use from
+ * -1 to ninstrs if a MOVE updates it; else it ends with its last reader, and
+ * its next value is in use up to ninstrs.  A buffer that no instruction touches
+ * has first > last, or both -1. */
 typedef struct lifetime {
 	int first, last;
 } lifetime;
@@ -46,9 +46,10 @@ void plan_reads(const plan *p, const plan_instr *in,
 		void (*f)(void *to, int buffer), void *to);
 
 /* Whether the RUN that is instruction t may write its result over buffer
- * `from`, one of its inputs: the buffer is not used later, and the kernel
- * allows it (kernel_in_place()) for each input that reads the buffer.  The
- * caller checks that both have the same region, by layout_class_same(). */
+ * `from`, one of its inputs: it is in no chain, the buffer is not used later,
+ * and the kernel allows it (kernel_in_place()) for each input that reads the
+ * buffer.  The caller checks that both have the same region, by
+ * layout_class_same(). */
 bool plan_may_overwrite(const plan *p, const lifetime *l, int t, int from);
 
 #endif

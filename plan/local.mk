@@ -3,8 +3,10 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/arena_packing.c %D%/arena_packing.h \
 	%D%/base64.c %D%/base64.h \
 	%D%/bucket.c \
+	%D%/chain.c %D%/chain.h %D%/chain_make.c \
 	%D%/check.c %D%/check.h \
 	%D%/check_bucket.c \
+	%D%/check_chain.c \
 	%D%/check_epilogue.c \
 	%D%/check_loop.c \
 	%D%/check_nodes.c \

@@ -143,16 +143,14 @@ static bool use_slots(space *s, const plan *p, int *x, int *y)
 	return false;
 }
 
-/* The results of instruction t; those of all of its bucket where it is the
- * first.  A result that does not begin there updates a state, or is one of the
- * slots.  *freed: the input that is overwritten. */
+/* The results of instruction t; those of all of its bucket, or chain, where it
+ * is the first.  A result that does not begin there updates a state, or is one
+ * of the slots.  *freed: the input that is overwritten. */
 static bool use_results(space *s, const plan *p, const lifetime *l, int t,
 			int *freed, int *x, int *y)
 {
-	const plan_instr *in = &p->program[t];
-	bool inside = t > 0 && in->bucket > 0 && in[-1].bucket == in->bucket &&
-		      in[-1].turn == in->turn;
-	int end = inside ? t : plan_bucket_end(p, t);
+	bool inside = t > 0 && plan_step_end(p, t - 1) > t;
+	int end = inside ? t : plan_step_end(p, t);
 	for (int i = t; i < end; i++) {
 		*y = p->program[i].to;
 		if (l[*y].first != t || p->buffers[*y].slots != 0)

@@ -189,6 +189,7 @@ typedef struct plan_instr {
 	int turn;	       /* as of plan_buffer */
 	int bucket;	       /* MOVE, COMBINE: see plan_bucket_end(); 0 */
 	int channel;	       /* SEND, RECEIVE */
+	int chain;	       /* RUN: see plan/chain.h; 0 */
 	int row;	       /* see plan_unrolled_row() */
 } plan_instr;
 
@@ -381,6 +382,10 @@ bool plan_hands_out(const plan *p, int i);
  * the COMBINEs are there when it begins, and what it reads and writes is in use
  * from its beginning to its end. */
 int plan_bucket_end(const plan *p, int i);
+
+/* The end of what is executed as a whole with instruction i, its bucket or its
+ * chain (plan/chain.h); i + 1 where it is in neither. */
+int plan_step_end(const plan *p, int i);
 
 /* The end of those of them that follow i and are of its kind. */
 int plan_phase_end(const plan *p, int i);

@@ -97,7 +97,8 @@ static bool read_run(reader *r, const plan *p, members *m, plan_instr *in)
 				  ninputs,
 				  p->kernels[n->kernel].kernel->ninputs);
 	in->inputs = inputs;
-	return true;
+	return !json_object_get(m->object, "chain") ||
+	       read_index(r, m, "chain", PLAN_MOST_ROWS, &in->chain);
 }
 
 static bool read_transfer(reader *r, const plan *p, members *m,

@@ -162,6 +162,9 @@ static json_t *of_instr(const plan *p, int i)
 		int ninputs = p->kernels[n->kernel].kernel->ninputs;
 		json_object_set_new(j, "run", json_integer(in->node));
 		json_object_set_new(j, "from", write_ints(in->inputs, ninputs));
+		if (in->chain > 0)
+			json_object_set_new(j, "chain",
+					    json_integer(in->chain));
 	} else if (in->op == PLAN_FEED) {
 		json_object_set_new(j, "feed", json_integer(in->to));
 		return j;

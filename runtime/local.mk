@@ -17,9 +17,10 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/comm/rendezvous.c %D%/comm/rendezvous.h \
 	%D%/comm/threads.c \
 	%D%/cpu/build.c %D%/cpu/build.h \
+	%D%/cpu/chains.c \
 	%D%/cpu/chunks.c %D%/cpu/chunks.h \
 	%D%/exec/build_cache.c %D%/exec/build_cache.h \
-	%D%/cpu/cpu.c %D%/cpu/shares.c %D%/cpu/shares.h %D%/cpu/onednn.h \
+	%D%/cpu/cpu.c %D%/cpu/cpu_parts.h %D%/cpu/shares.c %D%/cpu/shares.h %D%/cpu/onednn.h \
 	%D%/cpu/kernels/cholesky.c \
 	%D%/cpu/kernels/builtin.c %D%/exec/builtin.h \
 	%D%/cpu/kernels/matrix.c \
@@ -38,6 +39,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/exec/executor.c %D%/exec/executor.h \
 	%D%/exec/executor_constants.c \
 	%D%/exec/executor_folds.c \
+	%D%/exec/executor_chains.c \
 	%D%/exec/executor_kept.c \
 	%D%/exec/executor_figures.c \
 	%D%/exec/executor_parts.c %D%/exec/executor_parts.h \

@@ -55,6 +55,7 @@ python_files = \
 	%D%/rules.py \
 	%D%/gradients.py \
 	%D%/hostile/models.py \
+	%D%/chains.py \
 	%D%/library_kernels.py \
 	%D%/onnx/byte_model.py \
 	%D%/hostile/networks.py \

@@ -8,47 +8,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/jobs.h"
 #include "base/memory.h"
 #include "include/tdl/generated.h"
-#include "runtime/cpu/build.h"
+#include "runtime/cpu/cpu_parts.h"
 #include "runtime/cpu/shares.h"
-#include "runtime/cpu/onednn.h"
-#include "runtime/exec/backend.h"
-#include "runtime/exec/thread_pool.h"
 
 _Static_assert((int)TDL_MAX_NDIM == (int)MAX_NDIM &&
 	       (int)TDL_MAX_NVARS == (int)MAX_NVARS, "one size of boxes");
-
-/* The work space of a thread of a worker's pool. */
-typedef struct bench {
-	void *scratch; /* TDL_SCRATCH bytes */
-	double busy;   /* seconds of the run's parts, where they are asked for:
-			  of packing, too */
-	eval_status status;
-	eval_fault fault;
-	bool failed; /* in oneDNN */
-} bench;
-
-typedef struct cpu {
-	arena *a;
-	const plan *p;
-	kernels_from kernels;
-	int nworkers, thread_pool_size;
-	cpu_kernel **generated; /* by kernel; NULL where it is evaluated, or
-				   only computed with an epilogue */
-	int *epilogues; /* by kernel: where its first one is in generated */
-	bool joins;
-	tdl_keeps *keeps;	/* [kernel * KEPT_SIDES + side] */
-	uint32_t **reads;	/* by kernel: shares_reads() */
-	opaque_fn *opaque;
-	void *built, *library; /* handles of dlopen() */
-	onednn *onednn;	       /* NULL unless it is asked for */
-	box *parts;	       /* as benches: of the run at hand */
-	thread_pool **teams;   /* by worker */
-	bench *benches;	       /* [worker * thread_pool_size + thread] */
-} cpu;
 
 /* ---- opening ----------------------------------------------------------- */
 
@@ -200,8 +169,10 @@ static void close_cpu(void *state)
 	for (int w = 0; c->teams && w < c->nworkers; w++)
 		thread_pool_close(c->teams[w]);
 	for (int i = 0; c->benches && i < c->nworkers * c->thread_pool_size;
-	     i++)
+	     i++) {
 		free(c->benches[i].scratch);
+		free(c->benches[i].inner);
+	}
 	cpu_close(c->built);
 	onednn_close(c->onednn);
 	if (c->library)
@@ -367,18 +338,23 @@ static void run_generated(const job *j, int part, const box *b, bench *at)
 				  .value = args.fault.value };
 }
 
+static void compute(const job *j, int part, const box *b, bench *at)
+{
+	if (j->function)
+		run_generated(j, part, b, at);
+	else
+		at->status = kernel_eval(j->k, b, j->r->inputs, j->r->out,
+					 j->c->opaque[j->r->kernel],
+					 &at->fault);
+}
+
 static void run_part(void *arg, int i)
 {
 	const job *j = arg;
 	bench *at = &j->benches[i];
 	box b = part_of(j, i);
 	double start = j->r->busy ? clock_thread_seconds() : 0;
-	if (j->function)
-		run_generated(j, i, &b, at);
-	else
-		at->status = kernel_eval(j->k, &b, j->r->inputs, j->r->out,
-					 j->c->opaque[j->r->kernel],
-					 &at->fault);
+	compute(j, i, &b, at);
 	if (j->r->busy)
 		at->busy += clock_thread_seconds() - start;
 }
@@ -502,6 +478,13 @@ static cpu_kernel *function_of(const cpu *c, const kernel_run *r)
 	return c->generated[number];
 }
 
+void cpu_compute(cpu *c, const kernel_run *r, bench *at)
+{
+	const job one = { .c = c, .k = c->p->kernels[r->kernel].kernel, .r = r,
+			  .function = function_of(c, r) };
+	compute(&one, 0, r->space, at);
+}
+
 static bool joins_cpu(void *state)
 {
 	return ((const cpu *)state)->joins;
@@ -540,5 +523,6 @@ const backend backend_cpu = {
 	.keeps = keeps_cpu,
 	.joins = joins_cpu,
 	.run = run_cpu,
+	.run_chain = cpu_run_chain,
 	.close = close_cpu,
 };

@@ -4,6 +4,7 @@
 #define TDL_RUNTIME_EXEC_BACKEND_H
 
 #include "kernel/eval.h"
+#include "plan/chain.h"
 #include "plan/kept.h"
 #include "plan/pipeline.h"
 #include "runtime/exec/build_cache.h"
@@ -60,6 +61,14 @@ typedef struct kernel_run {
 	int epilogue;
 } kernel_run;
 
+/* The runs of a chain, whole.  The views of what is inner have no data: the
+ * backend has memory for a part of it. */
+typedef struct kernel_chain {
+	const plan *p; /* whose program the chain is of */
+	const plan_chain *chain;
+	const kernel_run *runs;
+} kernel_chain;
+
 /* There are two kinds.  One whose memory is the host's computes kernels, and
  * the communicator moves regions between the workers: it has run().  One with
  * memory of its own runs whole programs, transfers among them: it has put()
@@ -87,6 +96,10 @@ typedef struct backend {
 	/* Computes; called by worker `worker`, maybe at the same time as by
 	 * others. */
 	bool (*run)(void *b, int worker, const kernel_run *r, failure *f);
+
+	/* The same of a chain, part by part; *failed is the run that has. */
+	bool (*run_chain)(void *b, int worker, const kernel_chain *c,
+			  int *failed, failure *f);
 
 	/* Copies n bytes of the host's to memory of a worker, and back; done
 	 * when they return. */

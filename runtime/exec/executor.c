@@ -226,12 +226,13 @@ executor *executor_open(const plan_pipeline *p, const char *path,
 	executor *m = ARENA_NEW(a, executor);
 	*m = (executor){ .a = a,
 			 .asked = p,
-			 .p = pipeline_unroll(a, p),
 			 .backend = b,
 			 .comm = c,
 			 .nworkers = pipeline_first(p, p->nstages) };
+	m->p = pipeline_unroll(a, p);
 	find_workers(m);
 	find_tensors(m);
+	executor_find_chains(m);
 	m->arenas = ARENA_ARRAY(a, unsigned char *, m->nworkers);
 	m->used = ARENA_ARRAY(a, int64_t, m->nworkers);
 	memory_guard g;
@@ -451,10 +452,15 @@ static bool run_program(void *arg, int worker, failure *f)
 	if (!feed_worker(m, worker, f) || !m->comm->barrier(m->link, worker))
 		return false;
 	start = clock_seconds();
-	for (int i = 0; i < p->ninstrs; i++)
-		if (!(m->measured ? measure_instr(m, worker, i, start, f)
-				  : run_instr(m, worker, i, start, NULL, f)))
+	for (int i = 0; i < p->ninstrs; i++) {
+		const plan_chain *c = executor_chain(m, worker, i);
+		if (!(c ? executor_run_chain(m, worker, c, start, f)
+		      : m->measured
+			      ? measure_instr(m, worker, i, start, f)
+			      : run_instr(m, worker, i, start, NULL, f)))
 			return false;
+		i = c ? c->instr[c->n - 1] : i;
+	}
 	if (!m->comm->barrier(m->link, worker))
 		return false;
 	if (p->ninstrs > 0)

@@ -4,6 +4,7 @@
 #define TDL_RUNTIME_EXEC_EXECUTOR_PARTS_H
 
 #include "base/intern.h"
+#include "plan/chain.h"
 #include "runtime/exec/executor.h"
 
 /* A tensor of a stage. */
@@ -11,7 +12,8 @@ typedef struct stage_tensor {
 	int stage, tensor;
 } stage_tensor;
 
-typedef struct executor_folds executor_folds; /* executor_folds.c */
+typedef struct executor_folds executor_folds;	/* executor_folds.c */
+typedef struct executor_chains executor_chains; /* executor_chains.c */
 
 enum { FIRST_STEPS = 2 }; /* that are no measure of the others */
 
@@ -40,6 +42,7 @@ struct executor {
 	 * all of its lower bounds, then the upper ones. */
 	int64_t ***boxes;
 	int **epilogues; /* by stage: plan_epilogues(); NULL: of none */
+	executor_chains *chains;
 	const array *inputs, *outputs;
 	double seconds, settled; /* of all steps; of those after the first */
 	int64_t nsteps;
@@ -139,6 +142,17 @@ void kept_spoil_all(executor *m);
  * keep anything. */
 int64_t kept_used(const executor *m, int worker);
 int64_t kept_planned(const executor *m, int worker);
+
+/* ---- chains ------------------------------------------------------------ */
+
+void executor_find_chains(executor *m);
+
+/* The chain that begins with an instruction; NULL. */
+const plan_chain *executor_chain(const executor *m, int worker, int instr);
+
+/* Computes it, in a step that began at `start'. */
+bool executor_run_chain(executor *m, int worker, const plan_chain *c,
+			double start, failure *f);
 
 /* ---- turns of a loop --------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "base/vec.h"
+#include "plan/chain.h"
 #include "runtime/run/checkpoint.h"
 
 /* ---- the machine ------------------------------------------------------- */
@@ -59,8 +60,15 @@ bool session_uses_library(const session *s)
 	return from == KERNELS_LIBRARY || (device && from == KERNELS_ANY);
 }
 
+const plan_pipeline *session_pipeline(session *s, const plan_pipeline *p)
+{
+	bool device = backend_row(s->o->backend)->put != NULL;
+	return device ? pipeline_without_chains(s->a, p) : p;
+}
+
 void session_take(session *s, const plan_pipeline *p)
 {
+	p = session_pipeline(s, p);
 	s->pipeline = p;
 	s->whole = pipeline_merge(s->a, p);
 	s->p = s->whole->plan;

@@ -45,6 +45,9 @@ executor *session_alone(session *s, const plan *p, const char *path,
 /* Whether a library may compute kernels. */
 bool session_uses_library(const session *s);
 
+/* A plan as it is run: devices with memory of their own compute no chains. */
+const plan_pipeline *session_pipeline(session *s, const plan_pipeline *p);
+
 /* Takes a plan to run. */
 void session_take(session *s, const plan_pipeline *p);
 

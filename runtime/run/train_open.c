@@ -113,6 +113,7 @@ static bool open_evaluation(training *t)
 				 s->o->evaluate);
 	if (!has_as_many(t, p))
 		return false;
+	p = session_pipeline(s, p);
 	t->evaluation = evaluation_open(s, p, s->o->evaluate,
 					s->o->evaluate_data, false, false);
 	return t->evaluation && evaluation_take(t->evaluation, t->m, t->p);
