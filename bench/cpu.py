@@ -11,9 +11,13 @@ of the faster of the two.
 
 	cpu.py [--batch 1,8] [--train] [--threads 2] [--repeat R] [--keep FOLDER]
 	       [--library] [--profile] [--json] [NAME...]
+	cpu.py --operators [--threads 2] [--repeat R] [--json] [NAME...]
 
 --train has a step of gradient descent in place of a run.  A FOLDER keeps what is
 exported, for the next time.  --profile runs ours alone, R times, for perf.
+
+--operators has operators in place of networks: by processor time of R steps, the
+kernels of the operator and those of its gradients, and PyTorch's times by ours.
 """
 import argparse
 import contextlib
@@ -42,6 +46,7 @@ from torch.nn import functional as F  # noqa: E402
 import exported_nets as nets  # noqa: E402
 
 TDLC = os.environ.get("TDLC", "./tdlc")
+TDLRUN = os.environ.get("TDLRUN", "./tdlrun")
 RATE = 1e-4
 
 
@@ -136,6 +141,116 @@ def lstm():
 
 NETS = {f.__name__: f for f in (resnet50, bert, gpt2, vit, unet, mobilenet,
                                 lstm)}
+
+
+# ---- operators ----------------------------------------------------------------
+
+# By name: parameters with their shapes, the operator and its arguments in TDL, and
+# what PyTorch makes of the same parameters.
+OPERATORS = {
+    "max_pool": ({"x": (4, 64, 112, 112)}, "max_pool2d",
+                 "kernel = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]",
+                 lambda x: F.max_pool2d(x, 3, 2, 1)),
+    "depthwise": ({"x": (4, 96, 56, 56), "w": (96, 1, 3, 3)},
+                  "conv2d_grouped", "group = 96, pads = [1, 1, 1, 1]",
+                  lambda x, w: F.conv2d(x, w, None, 1, 1, 1, 96)),
+    "depthwise_2": ({"x": (4, 96, 56, 56), "w": (96, 1, 3, 3)},
+                    "conv2d_grouped",
+                    "group = 96, strides = [2, 2], pads = [1, 1, 1, 1]",
+                    lambda x, w: F.conv2d(x, w, None, 2, 1, 1, 96)),
+    "conv_2": ({"x": (4, 64, 56, 56), "w": (128, 64, 3, 3)}, "conv2d",
+               "strides = [2, 2], pads = [1, 1, 1, 1]",
+               lambda x, w: F.conv2d(x, w, None, 2, 1)),
+    "layer_norm": ({"x": (1024, 768), "scale": (768,), "bias": (768,)},
+                   "layer_norm", "",
+                   lambda x, s, b: F.layer_norm(x, (768,), s, b)),
+    "gelu": ({"x": (1024, 3072)}, "gelu", "", F.gelu),
+    "softmax": ({"x": (12, 512, 512)}, "softmax", "",
+                lambda x: F.softmax(x, -1)),
+    "log_softmax": ({"x": (256, 8192)}, "log_softmax", "axes = [-1]",
+                    lambda x: F.log_softmax(x, -1)),
+}
+OPERATOR_MODEL = """{imports}
+op apart(y[..b], t[..b]) -> l[] =
+    lambda : Sum(lambda ..b: (y[..b] - t[..b]) * (y[..b] - t[..b]))
+model m() {{
+    {params}
+    input t{shape}
+    y = {call}
+    loss = apart(y, t)
+    output loss
+}}
+"""
+
+
+def operator_plan(name, shape, folder):
+    params, op, arguments, _ = OPERATORS[name]
+    model, plan = (os.path.join(folder, n) for n in ("m.tdl", "plan"))
+    text = OPERATOR_MODEL.format(
+        imports="\n".join(f'import "{n}.tdl"' for n in (
+            "conv", "elementwise", "norm", "pool")),
+        params="\n    ".join(f"param {n}{list(d)}" for n, d in params.items()),
+        shape=list(shape),
+        call=f"{op}({', '.join([*params, arguments]).rstrip(', ')})")
+    with open(model, "w", encoding="utf-8") as f:
+        f.write(text)
+    subprocess.run([TDLC, "plan", model, "-k", "1", "-o", plan, "--train",
+                    "--no-fuse", "--optimizer", "sgd,lr=0.01"], check=True,
+                   stdout=subprocess.DEVNULL)
+    return plan
+
+
+def kernel_seconds(name, shape, args):
+    """Of the operator's kernels, and of those of its gradients."""
+    op = OPERATORS[name][1]
+    with tempfile.TemporaryDirectory() as folder:
+        profile = os.path.join(folder, "profile.json")
+        subprocess.run([TDLRUN, operator_plan(name, shape, folder),
+                        "--threads", str(args.threads), "--profile", profile,
+                        "--steps", str(args.repeat + 2)], check=True,
+                       stdout=subprocess.DEVNULL)
+        with open(profile, encoding="utf-8") as f:
+            kernels = json.load(f)["kernels"]
+    parts = [(k["name"], k["seconds"]) for k in kernels]
+    gradient = sum(s for n, s in parts if n.startswith(op + "_grad"))
+    return sum(s for n, s in parts if n.startswith(op)) - gradient, gradient
+
+
+def operator_of_pytorch(name, args):
+    """The shape of the result, the seconds of both."""
+    params, _, _, made = OPERATORS[name]
+    x = [torch.randn(d, requires_grad=True) for d in params.values()]
+    y = made(*x)
+    dy = torch.randn(y.shape)
+    steps = {"forward": lambda: made(*x),
+             "gradient": lambda: torch.autograd.grad(y, x, dy,
+                                                     retain_graph=True)}
+    times = measured(steps, args.repeat)
+    return y.shape, times["forward"][1], times["gradient"][1]
+
+
+def bench_operator(name, args):
+    shape, *theirs = operator_of_pytorch(name, args)
+    ours_ = kernel_seconds(name, shape, args)
+    return {"name": name, "forward": ours_[0], "gradient": ours_[1],
+            "pytorch": dict(zip(("forward", "gradient"), theirs))}
+
+
+def bench_operators(args):
+    results = []
+    if not args.json:
+        print(f"{'operator':12}{'forward':>12}{'PyTorch':>9}{'gradients':>12}"
+              f"{'PyTorch':>9}", flush=True)
+    for name in args.names or OPERATORS:
+        r = bench_operator(name, args)
+        results.append(r)
+        if not args.json:
+            cells = "".join(f"{r[k] * 1e3:9.2f} ms{r['pytorch'][k] / r[k]:9.2f}"
+                            for k in ("forward", "gradient"))
+            print(f"{name:12}{cells}", flush=True)
+    if args.json:
+        print(json.dumps({"threads": args.threads, "operators": results},
+                         indent=2))
 
 
 # ---- the three of them --------------------------------------------------------
@@ -296,12 +411,14 @@ def parse_arguments():
     parser.add_argument("--keep", metavar="FOLDER")
     parser.add_argument("--library", action="store_true")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--operators", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
     for name in args.names:
-        if name not in NETS:
-            parser.error(f"'{name}' is none of {', '.join(NETS)}")
+        known = OPERATORS if args.operators else NETS
+        if name not in known:
+            parser.error(f"'{name}' is none of {', '.join(known)}")
     return args
 
 
@@ -310,6 +427,9 @@ def main():
     mine = sorted(os.sched_getaffinity(0))[:args.threads]
     os.sched_setaffinity(0, mine)   # before any of them starts its threads
     torch.set_num_threads(args.threads)
+    if args.operators:
+        bench_operators(args)
+        return
     results = []
     if not args.json:
         print(f"{'network':12}{'batch':>6}{'clock':>12}{'PyTorch':>9}"
