@@ -44,6 +44,7 @@ typedef struct classes {
 	const kexpr *rest;   /* the other conditions; NULL for none */
 	const kexpr *chosen; /* the part of the body under all of them */
 	const kexpr *finite; /* a factor of that; NULL */
+	int along;	     /* the variable of its first index */
 } classes;
 
 /* ---- whether there are some -------------------------------------------- */
@@ -106,13 +107,42 @@ static void add_conditions(classes *x, const kexpr *e)
 	}
 }
 
-/* A factor that can be looked at along its first dimension. */
-static bool can_be_finite(const kernel *k, const kexpr *e)
+/* Whether index d of a read is in its input wherever it is made. */
+static bool is_inside(const nest *n, const kexpr *read, int d)
 {
+	int64_t lo, hi;
+	linear x = linear_of(n, read->args[d]);
+	return x.affine && linear_range(n, &x, &lo, &hi) && lo >= 0 &&
+	       hi < n->k->inputs[read->input].dims[d];
+}
+
+/* The variable that the first index of a read is; -1 where it is another. */
+static int first_of(const nest *n, const kexpr *read)
+{
+	linear x = linear_of(n, read->args[0]);
+	int found = -1;
+	for (int l = 0; l < n->n; l++) {
+		if (x.coef[l] && (x.coef[l] != 1 || found >= 0))
+			return -1;
+		if (x.coef[l])
+			found = n->loops[l].var;
+	}
+	return x.affine && !x.c ? found : -1;
+}
+
+/* A factor that can be looked at along its first dimension. */
+static bool can_be_finite(classes *x, const kexpr *e)
+{
+	const kernel *k = x->k;
 	dtype t = k->body->type;
-	return (t == DT_F32 || t == DT_F64) && e->kind == KX_READ &&
-	       !e->guarded && kx_ndim(e) > 0 &&
-	       k->inputs[e->input].type == t && e->args[0]->kind == KX_VAR;
+	if ((t != DT_F32 && t != DT_F64) || e->kind != KX_READ ||
+	    kx_ndim(e) == 0 || k->inputs[e->input].type != t)
+		return false;
+	for (int d = 0; d < kx_ndim(e); d++)
+		if (!is_inside(&x->nest, e, d))
+			return false;
+	x->along = first_of(&x->nest, e);
+	return x->along >= 0;
 }
 
 /* The part of the body that is nothing without its conditions. */
@@ -124,7 +154,7 @@ static bool find_chosen(classes *x)
 		int i = e->args[0]->kind != KX_SELECT;
 		x->chosen = e->args[i];
 		x->finite = e->args[!i];
-		if (!can_be_finite(x->k, x->finite))
+		if (!can_be_finite(x, x->finite))
 			return false;
 	}
 	e = x->chosen;
@@ -268,7 +298,7 @@ static const char *print_when(const classes *x)
 				 k->vars[v].extent);
 	if (!x->finite)
 		return s;
-	int v = x->finite->args[0]->var;
+	int v = x->along;
 	return arena_printf(x->a, "%s && tdl_finite_%s(&args->in[%d], "
 			    "args->lo[%d], args->hi[%d])", s,
 			    type_suffix(x->finite->type), x->finite->input, v,
@@ -298,17 +328,13 @@ static int count_around(const classes *x)
 static void emit_part(emitter *g, const classes *x, int class)
 {
 	const part p = part_of(x, class);
-	for (int v = 0; v < x->k->nvars; v++) {
-		if (p.by[v] == 1)
-			continue;
-		if (v >= x->k->nout) {
-			SAY("part.hi[%d] = %" PRId64 ";", v, p.extent[v]);
-			continue;
-		}
+	for (int i = 0; i < x->n; i++) {
+		int v = x->of[i].var, term = x->of[i].term;
 		SAY("part.lo[%d] = tdl_ceil_div(args->lo[%d] - %" PRId64
 		    ", %" PRId64 ");", v, v, p.more[v], p.by[v]);
 		SAY("part.hi[%d] = tdl_ceil_div(args->hi[%d] - %" PRId64
 		    ", %" PRId64 ");", v, v, p.more[v], p.by[v]);
+		SAY("part.hi[%d] = %" PRId64 ";", term, p.extent[term]);
 	}
 	SAY("TDL_PART(class%d)(&part);", class);
 }

@@ -184,17 +184,29 @@ static bool is_narrow(const nest *n, const kexpr *e, int inner)
 	       step_of(n, e, inner) >= FAR_STEP;
 }
 
+/* Whether the innermost loop is a few elements, of many terms each, of which
+ * those of the last loop lie beside each other. */
+static bool has_few_of_many(const nest *n, const kexpr *e, int inner)
+{
+	enum { FEW = 8, BESIDE = 16, MANY = 512 };
+	int last = n->n - 1;
+	return n->loops[last].reduced && is_near(n, e, last) &&
+	       n->loops[inner].extent <= FEW &&
+	       n->loops[last].extent >= BESIDE &&
+	       points(n, all_loops(n) & ~output_loops(n), MANY) == MANY;
+}
+
 /* ---- all kernels ------------------------------------------------------- */
 
 /* One element of the result at a time. */
-static void as_single(schedule *s, const kernel *k)
+static void as_single(schedule *s, const kernel *k, bool many)
 {
 	enum { LONG = 128 };
 	const nest *n = &s->nest;
 	bool reduced = n->n && n->loops[n->n - 1].reduced;
 	s->kind = SCHEDULE_SINGLE;
 	s->inner = reduced ? n->n - 1 : -1;
-	s->lanes = reduced && n->loops[n->n - 1].extent >= LONG &&
+	s->lanes = reduced && (many || n->loops[n->n - 1].extent >= LONG) &&
 		   reducer_table[k->reducer].rule == RED_OF_NUMBER;
 }
 
@@ -209,15 +221,16 @@ schedule schedule_of_loops(const kernel *k)
 		s.across = find_across(&s.nest, k->body, out, s.inner);
 		return s;
 	}
+	bool many = out && has_few_of_many(&s.nest, k->body, s.inner);
 	if (out && !reducer_is_where(k->reducer)) {
 		s.kind = SCHEDULE_STRIP;
 		s.narrow = is_narrow(&s.nest, k->body, s.inner);
-		if (!s.narrow)
+		if (!s.narrow && !many)
 			return s;
 	}
 	schedule single = s;
-	as_single(&single, k);
-	return !s.narrow || single.lanes ? single : s;
+	as_single(&single, k, many);
+	return s.kind == SCHEDULE_STRIP && !single.lanes ? s : single;
 }
 
 schedule schedule_of(const kernel *k)

@@ -1,9 +1,10 @@
 /* Tests: compiler/codegen */
 /* Reductions of few terms that are read in windows, and products with a factor
- * that is, against the interpreter. */
+ * that is, and what gradients of these are, against the interpreter. */
 #include "config.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +171,129 @@ static kernel *random_turns(void)
 	return k;
 }
 
+/* Variables of small extents, or of these; the first `nout' are the
+ * result's. */
+static void add_vars(kernel *k, kexpr **v, int n, int nout,
+		     const int64_t (*extents)[4])
+{
+	static const char *const names[] = {"n", "i", "j", "r", "s", "t"};
+	for (int i = 0; i < n; i++)
+		v[i] = add_var(k, names[i],
+			       i < nout ? KVAR_OUTPUT : KVAR_REDUCE,
+			       pick(0, 40) ? extents[i][pick(0, 4)] : 0);
+}
+
+/* out[n, i, j] = Sum(r, s) if (i - r) % 2 == 0 and (j - s) % 2 == 0 and
+ *	at[n, (i - r) / 2, (j - s) / 2] == 3 * r + s then x[the same] else 0,
+ * with other numbers; or, without at, times w[n, r, s], which may be
+ * infinite. */
+static kernel *random_parted(bool weighted)
+{
+	static const int64_t extents[5][4] = {
+		{1, 2, 3, 40}, {1, 4, 17, 40}, {7, 31, 130, 300},
+		{1, 2, 3, 5}, {1, 2, 3, 4},
+	};
+	dtype t = pick(0, 4) ? DT_F32 : DT_F64;
+	bool greatest = !weighted && !pick(0, 3);
+	kexpr *v[5], *when = NULL, *at[2], *nothing;
+	kernel *k = begin("parted", greatest ? RED_MAX : RED_SUM, t);
+	add_vars(k, v, 5, 3, extents);
+	int64_t n = k->vars[0].extent, h = k->vars[1].extent / 2 + 1;
+	int64_t w = k->vars[2].extent / 2 + pick(0, 3);
+	add_input(k, "x", t, 3, (int)n, (int)h, (int)w);
+	nothing = constant(t, greatest ? -INFINITY : 0);
+	at[0] = pick(0, 4) ? turned_place(v[1], v[3], &when)
+			   : even_place(v[1], v[3]);
+	at[1] = turned_place(v[2], v[4], &when);
+	if (weighted) {
+		add_input(k, pick(0, 4) ? "w" : "infinite", t, 3, (int)n,
+			  (int)k->vars[3].extent, (int)k->vars[4].extent);
+	} else {
+		int a = add_input(k, "at", DT_I64, 3, (int)n, (int)h, (int)w);
+		kexpr *which = add(mul(num(3), v[3]), v[4]);
+		when = kx_fn2(mem, FN_AND, when,
+			      kx_fn2(mem, FN_EQ, which,
+				     READ(k, a, num(0), v[0], at[0], at[1])));
+	}
+	k->body = kx_select(mem, when,
+			    READ(k, 0, nothing, v[0], at[0], at[1]), nothing);
+	if (weighted)
+		k->body = mul(k->body, READ(k, 1, NULL, v[0], v[3], v[4]));
+	return k;
+}
+
+/* out[n, i, j] = Sum(r, s, t) y[r, n, s, t] * x[r, n, s + i, t + j], with
+ * steps: few elements, of many terms. */
+static kernel *random_few(void)
+{
+	static const int64_t extents[6][4] = {
+		{1, 2, 3, 5}, {1, 2, 3, 5}, {1, 2, 3, 9},
+		{1, 2, 3, 4}, {1, 9, 20, 33}, {7, 16, 56, 130},
+	};
+	dtype t = pick(0, 4) ? DT_F32 : DT_F64;
+	kexpr *v[6];
+	kernel *k = begin("few", RED_SUM, t);
+	add_vars(k, v, 6, 3, extents);
+	add_input(k, "y", t, 4, (int)k->vars[3].extent,
+		  (int)k->vars[0].extent, (int)k->vars[4].extent,
+		  (int)k->vars[5].extent);
+	add_input(k, "x", t, 4, (int)k->vars[3].extent,
+		  (int)k->vars[0].extent, (int)k->vars[4].extent + 1,
+		  (int)k->vars[5].extent + 2);
+	k->body = mul(READ(k, 0, NULL, v[3], v[0], v[4], v[5]),
+		      READ(k, 1, constant(t, 0), v[3], v[0],
+			   even_place(v[4], v[1]), even_place(v[5], v[2])));
+	return k;
+}
+
+/* out[n, i, j] = Min(r, s) if (x[n, i + r, j + s] else -inf) == y[n, i, j]
+ * then 3 * r + s else a great number; or the sum of their differences. */
+static kernel *random_compared(void)
+{
+	static const int64_t extents[5][4] = {
+		{1, 2, 3, 5}, {1, 3, 17, 40}, {7, 31, 130, 600},
+		{1, 2, 3, 5}, {1, 2, 3, 7},
+	};
+	dtype t = pick(0, 4) ? DT_F32 : DT_F64;
+	bool chosen = pick(0, 3);
+	kexpr *v[5];
+	kernel *k = begin("compared", chosen ? RED_MIN : RED_SUM,
+			  chosen ? DT_I64 : t);
+	add_vars(k, v, 5, 3, extents);
+	add_input(k, "x", t, 3, (int)k->vars[0].extent,
+		  (int)k->vars[1].extent + (int)pick(0, 4),
+		  (int)k->vars[2].extent + (int)pick(0, 9));
+	add_input(k, "y", t, 3, (int)k->vars[0].extent,
+		  (int)k->vars[1].extent, (int)k->vars[2].extent);
+	kexpr *x = READ(k, 0, constant(t, chosen ? -INFINITY : 0), v[0],
+			random_place(v[1], v[3]), random_place(v[2], v[4]));
+	kexpr *y = READ(k, 1, NULL, v[0], v[1], v[2]);
+	k->body = !chosen ? sub(x, y)
+			  : kx_select(mem,
+				      kx_fn2(mem, pick(0, 2) ? FN_EQ : FN_LT, x,
+					     y),
+				      add(mul(num(3), v[3]), v[4]),
+				      kx_int(mem, INT64_MAX, DT_I64));
+	return k;
+}
+
+START_TEST(random_parts)
+{
+	kernels all = {0};
+	int apart = 0;
+	for (int i = 0; i < 24; i++) {
+		kernel *k = i % 4 < 2	? random_parted(i % 4 == 1)
+			    : i % 4 < 3 ? random_few()
+					: random_compared();
+		apart += strstr(codegen_c(mem, k), "(every)") != NULL;
+		if (sampled(i / 4))
+			vec_push(mem, &all, k);
+	}
+	ck_assert_int_ge(apart, 5);
+	check_all(&all);
+}
+END_TEST
+
 START_TEST(random_classes)
 {
 	kernels all = {0};
@@ -236,6 +360,7 @@ Suite *suite(void)
 	tcase_add_test(c, random_windows);
 	tcase_add_test(c, random_convolutions);
 	tcase_add_test(c, random_classes);
+	tcase_add_test(c, random_parts);
 	suite_add_tcase(s, c);
 	return s;
 }
