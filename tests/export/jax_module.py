@@ -337,6 +337,12 @@ def check_deep(planner, k, folder, rows):
 
 
 def check_shardy(folder):
+    for name in sample(list(NETWORKS), len(NETWORKS)):
+        for k in sample(DEVICES, len(DEVICES)):
+            check_partitioned(name, k, folder)
+
+
+def check_partitioned(name, k, folder):
     """What the module writes as a program is parsed by jaxlib and partitioned
     by Shardy, into the same collectives."""
     import subprocess
@@ -347,15 +353,16 @@ def check_shardy(folder):
     from jax._src.lib.mlir import ir
     plan, path, out = (os.path.join(folder, f) for f in
                        ("a.plan", "a.py", "a.mlir"))
-    k = 4
-    run(TDLC, "plan", os.path.join(MODELS, "mlp.tdl"), "-k", str(k), "--train",
-        *words(NETWORKS["mlp"][0]), "-o", plan)
+    run(TDLC, "plan", os.path.join(MODELS, f"{name}.tdl"), "-k", str(k),
+        "--train", *words(NETWORKS[name][0]), "-o", plan)
     run(TDLC, "export", plan, "--to", "jax", "-o", path)
     subprocess.run([sys.executable, path, out], check=True)
     with open(out, encoding="utf-8") as f:
         text = f.read()
-    expect("a mesh of Shardy", 'sdy.mesh @mesh = <["a0"=2, "a1"=2]>' in text)
     module = load(path)
+    axes = ", ".join(f'"{n}"={size}' for n, size in module.MESH.items())
+    expect(f"{name}, {k}: a mesh of Shardy",
+           f"sdy.mesh @mesh = <[{axes}]>" in text)
     backend = xla_bridge.get_backend()
     options = compiler.get_compile_options(
         num_replicas=1, num_partitions=k,
@@ -364,14 +371,15 @@ def check_shardy(folder):
     devices = xla_client.DeviceList(tuple(backend.local_devices()[:k]))
     with mlir.make_ir_context():
         program = ir.Module.parse(text)
-        expect("the program is none", program.operation.verify())
+        expect(f"{name}, {k}: the program is none",
+               program.operation.verify())
         made = compiler.backend_compile_and_load(backend, program, devices,
                                                  options, [])
     found = module.traffic(made.hlo_modules()[0])
-    inputs = {**module.defaults(), **draw(module, 10)}
+    inputs = {**module.defaults(), **draw(module, NETWORKS[name][1])}
     mesh = module.make_mesh()
     step = module.compile_step(mesh).lower(module.initial_state(mesh), inputs)
-    expect("other collectives of the program",
+    expect(f"{name}, {k}: other collectives of the program",
            found == module.traffic(step.compile()))
 
 
