@@ -27,6 +27,10 @@ enum { KEPT_TILE_ROWS = 12, KEPT_TILE_BYTES = 128 };
  * of it. */
 enum { KEPT_LEAST_BYTES = 1 << 16, KEPT_MOST_USES = 512 };
 
+/* Fewer tiles than that read a factor where it lies, if it lies as they read
+ * it; it is copied for more. */
+enum { KEPT_FEW_TILES = 4 };
+
 /* A factor that can be kept.  Sets of variables have a bit each: those around
  * the product, its own rows or columns, and those that are summed over.  It
  * depends on all of the first two.  No set has variables that are derived. */

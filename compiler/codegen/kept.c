@@ -50,13 +50,17 @@ static int size_of(const kernel *k)
 	return dtype_is_float(t) && t != DT_F64 ? 4 : 8;
 }
 
-/* A factor that lies as tiles read it need not be packed. */
+/* A factor that lies as tiles read it is read there by few of them, and need
+ * not be packed: more than a few copy it in each run. */
 static bool lies_so(const schedule *s, const kernel *k, const kexpr *e,
 		    loop_set own)
 {
-	int last = set_last(own);
+	int last = set_last(own), size = size_of(k);
+	int tile = own == s->rows ? KEPT_TILE_BYTES / size : KEPT_TILE_ROWS;
+	loop_set others = own == s->rows ? s->cols : s->rows;
 	return e->kind == KX_READ && step_of(&s->nest, e, last) == 1 &&
-	       (int)dtype_size(k->inputs[e->input].type) == size_of(k);
+	       (int)dtype_size(k->inputs[e->input].type) == size &&
+	       uses_of(&s->nest, others) < KEPT_FEW_TILES * tile;
 }
 
 static bool is_whole(const nest *n)
