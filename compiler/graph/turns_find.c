@@ -62,25 +62,23 @@ static bool follows(const kernel *k, int v, int i, int d)
 }
 
 /* Whether in each turn, of which a node computes its part of variable v, input
- * i is read inside of the turn's part of dimension d.  One sample alone lies
- * inside wherever it is read: the index has to tell. */
+ * i is read inside of the turn's part of dimension d.  One sample, or nothing,
+ * lies inside wherever it is read: the index has to tell. */
 static bool reads_own_turn(const finder *f, const kernel *k, int v, int i,
 			   int d)
 {
-	if (!holds_batch(f, k->inputs[i].dims[d]) ||
-	    (f->t->batch == 1 && !follows(k, v, i, d)))
-		return false;
-	for (int turn = 0; turn < f->t->turns; turn++) {
+	bool tells = false, inside = holds_batch(f, k->inputs[i].dims[d]);
+	for (int turn = 0; inside && turn < f->t->turns; turn++) {
 		box space = kernel_space(k);
 		int64_t lo, hi;
 		part_of(f, turn, k->vars[v].extent, &space.lo[v], &space.hi[v]);
 		box need = kernel_need(k, &space, i);
+		bool any = !box_is_empty(&need);
 		part_of(f, turn, k->inputs[i].dims[d], &lo, &hi);
-		if (!box_is_empty(&need) &&
-		    (need.lo[d] < lo || need.hi[d] > hi))
-			return false;
+		inside = !any || (need.lo[d] >= lo && need.hi[d] <= hi);
+		tells |= any && f->t->batch > 1;
 	}
-	return true;
+	return inside && (tells || follows(k, v, i, d));
 }
 
 /* Whether partial results can be combined from turn to turn. */

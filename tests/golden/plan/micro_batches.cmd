@@ -61,3 +61,6 @@ for more in '-D batch=3' '-D batch=4 --micro-batches 4' '-D batch=4'; do
 	tdlc plan micro_batches.tdl --model small -k 4 --train --algorithm data-parallel $more -o "$tmp/p.plan" | grep -E 'divided|note'
 	tdlrun "$tmp/p.plan" --verify --json | grep '"verified"'
 done
+# What reads nothing does not say where the samples are.
+tdlc plan micro_batches.tdl --model empty -k 2 --train --micro-batches 2 -o "$tmp/e.plan" >/dev/null
+tdlrun "$tmp/e.plan" --verify | grep verified
