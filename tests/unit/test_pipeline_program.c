@@ -135,11 +135,83 @@ START_TEST(enumerated)
 }
 END_TEST
 
+/* ---- many times ---------------------------------------------------------- */
+
+enum { MOST_CUTS = 900 };
+
+/* Two stages, of which the first takes the longer the later it ends, and the
+ * second so much less that all cuts come to nearly the same: each longest time
+ * has to be tried. */
+typedef struct line {
+	int n;
+	double apart[MOST_CUTS + 1]; /* by the first stage's end */
+	double between[MOST_CUTS + 1];
+} line;
+
+enum { LINE_MICRO_BATCHES = 3, LINE_BASE = 1000, LINE_STEP = 1 };
+
+static double line_seconds(void *of, int i, int j, int a, int b, int in_flight,
+			   int behind)
+{
+	const line *l = of;
+	(void)a, (void)b, (void)in_flight, (void)behind;
+	if (i == 0 && j < l->n)
+		return LINE_BASE + LINE_STEP * j;
+	return i > 0 && j == l->n ? LINE_BASE + l->apart[i] -
+					    LINE_MICRO_BATCHES * LINE_STEP * i
+				  : INFINITY;
+}
+
+/* Where too many times would have to be tried the result is one of the
+ * divisions, and is not said to be the best; else it is the best. */
+START_TEST(many_times)
+{
+	int proven = 0, sampled_ones = 0;
+	for (int seed = 0; seed < 4; seed++) {
+		arena *a = arena_new();
+		rng r = rng_new((uint64_t)seed);
+		line l = { .n = seed % 2 ? MOST_CUTS : 60 };
+		double best = INFINITY;
+		for (int j = 1; j < l.n; j++) {
+			l.apart[j] = rng_below(&r, 1000) / 2000.0;
+			best = fmin(best, l.apart[j]);
+		}
+		best += (LINE_MICRO_BATCHES + 1) * LINE_BASE;
+		const pipeline_problem p = {
+			.nlayers = l.n,
+			.ngroups = 2,
+			.single = true,
+			.least_stages = 2,
+			.most_stages = 2,
+			.micro_batches = LINE_MICRO_BATCHES,
+			.kind = SCHEDULE_1F1B,
+			.seconds = line_seconds,
+			.of = &l,
+			.between = l.between,
+		};
+		pipeline_split s;
+		ck_assert(pipeline_program_solve(a, &p, &s));
+		double own = line_seconds(&l, 0, s.first[1], 0, 1, 1, 1) *
+				     LINE_MICRO_BATCHES +
+			     line_seconds(&l, s.first[1], l.n, 1, 2, 1, 0);
+		ck_assert(fabs(s.seconds - own) < 1e-6);
+		ck_assert(s.seconds > best - 1e-6);
+		ck_assert(!s.proven || s.seconds < best + 1e-6);
+		proven += s.proven;
+		sampled_ones += !s.proven;
+		arena_free(a);
+	}
+	ck_assert_int_eq(proven, 2);
+	ck_assert_int_eq(sampled_ones, 2);
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("pipeline_program");
 	TCase *t = tcase_create("pipeline_program");
 	tcase_add_test(t, enumerated);
+	tcase_add_test(t, many_times);
 	suite_add_tcase(s, t);
 	return s;
 }
