@@ -4,10 +4,14 @@ EXTRA_DIST += \
 	%D%/beside.py \
 	%D%/bench.py \
 	%D%/cpu.py \
+	%D%/experts.py \
 	%D%/generation.py \
 	%D%/gpu.py \
 	%D%/highs.py \
 	%D%/machines.py \
+	%D%/pins/moe-data.pins \
+	%D%/pins/moe-experts.pins \
+	%D%/pipeline_nets.py \
 	%D%/pipelines.py \
 	%D%/placement.py \
 	%D%/plans.py \
@@ -74,6 +78,12 @@ bench-pipelines: tdlc$(EXEEXT) tdlrun$(EXEEXT)
 	TDLC=./tdlc TDLRUN=./tdlrun $(PYTHON) $(srcdir)/%D%/pipelines.py \
 		$(PIPELINES_FLAGS)
 .PHONY: bench-pipelines
+
+# EXPERTS_FLAGS='--topology cpu --run'
+bench-experts: tdlc$(EXEEXT) tdlrun$(EXEEXT)
+	TDLC=./tdlc TDLRUN=./tdlrun TDL_OPDEFS=$(srcdir)/opdefs \
+		$(PYTHON) $(srcdir)/%D%/experts.py $(EXPERTS_FLAGS)
+.PHONY: bench-experts
 
 # ALPA_FLAGS='gpt'
 bench-alpa: tdlc$(EXEEXT)

@@ -1,20 +1,29 @@
 """Plans of several stages, run: schedules x stages x tensors x replicas of three
-networks, small, compared with one worker, and with each other.
+networks, small, compared with one worker, and with each other; and some, drawn, of
+all others.
 
 	pipelines.py [--every N] [--from I] [--comm mpi] [--cuda]
-		[--schedules S,S..] [NAME...]
+		[--schedules S,S..] [--drawn N [--seed S]] [NAME...]
 
 Each line has what all schedules of a case have in common: whether --verify held,
 whether bytes and arenas were those of the plan, and how many results, outputs
 and states, have other bits than those of the first schedule.  --every N takes
 one case of N, from number I on.  --comm mpi runs processes under mpirun, --cuda
 on GPUs, or on what stands for these; results are then compared with those of
-threads and processors, too.  The status is 1 where one of these is not so.
+threads, too.
+
+With --drawn N the networks are those of examples/models and those that PyTorch
+exports (pipeline_nets.py), each in N of the cases for which it has the layers,
+by one schedule that is drawn, too, and the first of all others.
+
+The status is 1 where one of these is not so.
 """
 import argparse
+import functools
 import itertools
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -35,57 +44,59 @@ NETS = {
     "moe": ["moe.tdl", *TEXT, "-Dkv_heads=2", "-Dwide=8", "-Dexperts=4",
             "-Dchosen=2", "-Droom=3", "--micro-batch-statistics"],
 }
+# The layouts of several devices: a rule that looks at a tensor alone, so that it
+# has the same in stages of other layers.
+INSIDE = "allrow"
 SCHEDULES = "gpipe", "1f1b", "interleaved:2", "zb"
+SHAPES = list(itertools.product((1, 2, 4, 8), (1, 2), (1, 2)))
+RATE = 0.001  # AdamW's
+NOISE = 1e-7  # in its means of gradients
+NO_PLAN = 3  # the status of tdlc where there is none
+TOO_FEW = "layers cannot make"
+
+
+def turns(stages):
+    """The micro-batches of a case."""
+    return max(4, stages)
+
+
+class Failed(RuntimeError):
+    """A command's status, and what it said."""
+
+    def __init__(self, command, done):
+        super().__init__(f"status {done.returncode}: {' '.join(command)}\n"
+                         f"{done.stderr[-800:]}".strip())
+        self.too_few = done.returncode == NO_PLAN and TOO_FEW in done.stderr
 
 
 def call(*command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(f"status {done.returncode}: {' '.join(command)}\n"
-                           f"{done.stderr[-800:]}")
+        raise Failed(command, done)
     return json.loads(done.stdout)
 
+
+# ---- one plan ---------------------------------------------------------------
 
 def launched(how, workers):
     """The command that runs a plan in a way."""
     if how == "mpi":
+        # More processes than processors, on a machine that has other work.
         return ["mpirun", "--oversubscribe", "-n", str(workers), TDLRUN,
-                "--comm", "mpi", "--kernels", "interpreter"]
+                "--comm", "mpi", "--kernels", "interpreter", "--timeout",
+                "600"]
     if how == "cuda":
         return [TDLRUN, "--backend", "cuda"]
     return [TDLRUN, "--kernels", "interpreter"]
 
 
-def elsewhere(how, plan, workers, out, want):
-    """The faults of a run in another way, whose results are to be `want`: of
-    GPUs, but for rounding, for which --verify allows."""
-    command, *rest = launched(how, workers)
-    ran = call(command, *rest, plan, "--verify", "--outputs", out, "--json")
-    faults = [] if ran["verified"] else [f"{how}: not verified"]
-    if ran["communication_bytes"] != ran["predicted_communication_bytes"]:
-        faults.append(f"{how}: bytes")
-    with np.load(out) as results:
-        got = {n: results[n] for n in results.files}
-    other = differing(want, got) if how == "mpi" else \
-        sorted(want.keys() ^ got.keys())
-    return faults + ([f"{how}: other bits ({other[0]})"] if other else [])
-
-
-def run(net, schedule, stages, tensors, replicas, folder, ways):
-    """One plan and its run: a list of faults, and the results by name."""
-    plan, out = os.path.join(folder, "plan"), os.path.join(folder, "out.npz")
-    turns = max(4, stages)
-    model, *options = NETS[net]
-    told = call(TDLC, "plan", os.path.join(MODELS, model), *options,
-                f"-Dbatch={turns * tensors * replicas}", "--train", "--optimizer",
-                "adamw", "-k", str(stages * tensors * replicas),
-                "--stages", str(stages), "--replicas", str(replicas),
-                "--schedule", schedule, "--micro-batches", str(turns),
-                "-o", plan, "--json")
-    ran = call(*launched("threads", told["devices"]), plan, "--verify",
-               "--outputs", out, "--json")
+def run(how, plan, told, verify, out):
+    """A run of a plan: the faults, and the results by name."""
+    command, *rest = launched(how, told["devices"])
+    ran = call(command, *rest, plan, *["--verify"] * verify, "--outputs", out,
+               "--json")
     faults = []
-    if not ran["verified"]:
+    if verify and not ran["verified"]:
         faults.append("not verified")
     if not ran["communication_bytes"] == told["communication_bytes"] \
             == ran["predicted_communication_bytes"]:
@@ -94,10 +105,7 @@ def run(net, schedule, stages, tensors, replicas, folder, ways):
     if arenas != [s["peak_bytes"] for s in told["stages"]]:
         faults.append("arenas")
     with np.load(out) as results:
-        found = {n: results[n] for n in results.files}
-    for how in ways:
-        faults += elsewhere(how, plan, told["devices"], out, found)
-    return faults, found
+        return faults, {n: results[n] for n in results.files}
 
 
 def differing(a, b):
@@ -107,27 +115,182 @@ def differing(a, b):
     return [n for n in a if a[n].tobytes() != b[n].tobytes()]
 
 
-def case(net, stages, tensors, replicas, schedules, ways):
-    """All schedules of a case; prints a line, and returns whether all is well."""
-    began, faults, first = time.perf_counter(), [], None
-    with tempfile.TemporaryDirectory() as folder:
+def machine(stages, inside):
+    """A machine whose stages are the devices of its fast links."""
+    levels = [{"name": "between", "size": stages, "latency": 1e-4,
+               "bandwidth": 1e8},
+              {"name": "inside", "size": inside, "latency": 1e-7,
+               "bandwidth": 1e10}]
+    return {"format": "tdl-topology", "version": 1, "name": "stages",
+            "device": {"bandwidth": 1e10, "flops": {"f32": 1e9},
+                       "overlap": False},
+            "levels": [x for x in levels if x["size"] > 1] or levels[1:]}
+
+
+def pins(told):
+    """The division of a plan."""
+    lines = [f"stage {i}=devices {s['devices']}, replicas {s['replicas']}"
+             for i, s in enumerate(told["stages"])]
+    return lines + [f"{s['first'].replace('[', '[[]')}=stage {i}"
+                    for i, s in enumerate(told["stages"]) if i > 0]
+
+
+def divides_tensors(path):
+    """Whether a plan divides weights over the devices of a replica."""
+    with open(path, encoding="utf-8") as f:
+        tensors = json.load(f)["tensors"]
+    return any(t["cuts"] and t["cuts"][-1] is not None for t in tensors
+               if t["role"] == "state")
+
+
+def distant(a, b):
+    """The names of results that are not the same but for rounding.  Values that
+    should be 0, as some gradients, are noise; elements of weights of which AdamW
+    has seen nothing else may be a step of its apart, one way or the other."""
+    def is_near(name):
+        x, y = (np.asarray(z[name], float) for z in (a, b))
+        allowed = 1e-4 * np.linalg.norm(y) + 1e-6 * x.size ** 0.5
+        seen = b.get(f"{name}.mean")
+        if seen is not None:
+            allowed += 2 * RATE * np.sum(np.abs(seen) < NOISE) ** 0.5
+        return np.linalg.norm(x - y) <= allowed
+    return [n for n in b if n not in a or not is_near(n)]
+
+
+class Case:
+    """A network in stages of replicas of devices, by several schedules, which
+    divide it alike if they can.  The first one's results on threads are verified,
+    and all others' bits compared with these; bits of processes with those of
+    threads; GPUs' with those of GPUs, of which the first are what threads make
+    but for rounding."""
+
+    def __init__(self, model, shape, folder, ways):
+        stages, tensors, replicas = shape
+        self.model, self.folder, self.ways = model, folder, ways
+        self.tensors, self.replicas = tensors, replicas
+        self.machine = os.path.join(folder, "machine.json")
+        with open(self.machine, "w", encoding="utf-8") as f:
+            json.dump(machine(stages, tensors * replicas), f)
+        self.options = ["--train", "--optimizer", f"adamw,lr={RATE}", "-k",
+                        str(stages * tensors * replicas), "--stages",
+                        str(stages), "--micro-batches", str(turns(stages)),
+                        "--topology", self.machine,
+                        *["--inside", INSIDE] * (tensors > 1)]
+        self.pins = None  # where the first schedule has its stages
+        self.first = {}   # by way: the results of the first schedule
+
+    def plan(self, schedule, path):
+        """A plan; one after the first, of whole stages, has the first's."""
+        pinned = self.pins and schedule.isalnum()
+        how = ["--pins", self.pins] if pinned else \
+            ["--replicas", str(self.replicas)]
+        told = call(TDLC, "plan", *self.model, *self.options, *how,
+                    "--schedule", schedule, "-o", path, "--json")
+        if schedule.isalnum() and not pinned:
+            self.pins = os.path.join(self.folder, "pins")
+            with open(self.pins, "w", encoding="utf-8") as f:
+                print(*pins(told), sep="\n", file=f)
+        return told
+
+    def try_way(self, how, plan, told):
+        """The faults of a way."""
+        out = os.path.join(self.folder, "out.npz")
+        first = how not in self.first
+        faults, results = run(how, plan, told, first and how == "threads", out)
+        self.first.setdefault(how, results)
+        like = self.first["threads" if how == "mpi" else how]
+        other = differing(like, results)
+        if other:
+            faults.append(f"other bits in {len(other)} of {len(results)} "
+                          f"({other[0]})")
+        if first and how == "cuda":
+            faults += [f"{n} is another one than on threads"
+                       for n in distant(results, self.first["threads"])]
+        return [f"{how}: {f}" for f in faults]
+
+    def try_schedule(self, schedule):
+        path = os.path.join(self.folder, "plan")
+        faults = []
+        told = self.plan(schedule, path)
+        shapes = {(s["devices"], s["replicas"]) for s in told["stages"]}
+        if shapes != {(self.tensors * self.replicas, self.replicas)}:
+            faults.append("stages differ")
+        if self.tensors > 1 and not divides_tensors(path):
+            faults.append("tensors are whole")
+        for how in self.ways:
+            faults += self.try_way(how, path, told)
+        return [f"{schedule}: {f}" for f in faults]
+
+    def try_all(self, schedules):
+        """The faults of all schedules."""
+        faults = []
         for schedule in schedules:
             try:
-                wrong, results = run(net, schedule, stages, tensors, replicas,
-                                     folder, ways)
-            except RuntimeError as e:
-                faults.append(f"{schedule}: {e}".strip())
-                continue
-            faults += [f"{schedule}: {w}" for w in wrong]
-            first = first or results
-            other = differing(first, results)
-            if other:
-                faults.append(f"{schedule}: other bits in {len(other)} of "
-                              f"{len(first)} ({other[0]})")
-    print(f"{net:6} {stages:6} {tensors:7} {replicas:8} "
-          f"{time.perf_counter() - began:7.1f} s  "
+                faults += self.try_schedule(schedule)
+            except Failed as e:
+                if e.too_few:
+                    raise
+                faults.append(f"{schedule}: {e}")
+        return faults
+
+
+def try_case(name, shape, schedules, ways, model):
+    """All schedules of a network in a shape; prints a line, and returns whether
+    all is well: None where it has too few layers.  model(batch): tdlc's arguments."""
+    began = time.perf_counter()
+    stages, tensors, replicas = shape
+    batch = turns(stages) * tensors * replicas
+    with tempfile.TemporaryDirectory() as folder:
+        case = Case(model(batch), shape, folder, ways)
+        try:
+            faults = case.try_all(schedules)
+        except Failed:
+            return None
+    print(f"{name:21} {stages:6} {tensors:7} {replicas:8} "
+          f"{time.perf_counter() - began:7.1f} s  {schedules[-1]:13} "
           f"{'; '.join(faults) or 'well'}", flush=True)
     return not faults
+
+
+# ---- which of them ----------------------------------------------------------
+
+def of_three(name):
+    model, *options = NETS[name]
+    return lambda batch: [os.path.join(MODELS, model), *options,
+                          f"-Dbatch={batch}"]
+
+
+def all_cases(args):
+    """The cases of the three networks, each with all schedules."""
+    cases = list(itertools.product(args.names or NETS, SHAPES))
+    for name, shape in cases[args.first::args.every]:
+        yield try_case(name, shape, args.schedules, args.ways, of_three(name))
+
+
+def draw(args, name, model):
+    """Cases of a network, in an order that is drawn, each with two schedules;
+    those that it has the layers for, as many as are asked for."""
+    cases = list(itertools.product(SHAPES, args.schedules))
+    random.Random(f"{args.seed} {name}").shuffle(cases)
+    found = 0
+    for shape, schedule in cases:
+        beside = next(s for s in args.schedules if s != schedule)
+        well = try_case(name, shape, [beside, schedule], args.ways, model)
+        if well is not None:
+            found += 1
+            yield well
+        if found == args.drawn:
+            return
+    print(f"{name}: it has the layers for {found} cases")
+
+
+def drawn_cases(args):
+    """Some of each other network's."""
+    import pipeline_nets as nets
+    for name in args.names or (n for n in nets.names() if n not in NETS):
+        with tempfile.TemporaryDirectory() as folder:
+            model = functools.partial(nets.arguments, name, folder)
+            yield from draw(args, name, model)
 
 
 def main():
@@ -138,17 +301,19 @@ def main():
     parser.add_argument("--comm", choices=["threads", "mpi"],
                         default="threads")
     parser.add_argument("--cuda", action="store_true")
-    parser.add_argument("--schedules", default=",".join(SCHEDULES))
+    parser.add_argument("--schedules", default=SCHEDULES,
+                        type=lambda s: s.split(","))
+    parser.add_argument("--drawn", type=int, default=0, metavar="N")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
-    cases = list(itertools.product(args.names or NETS, (1, 2, 4, 8), (1, 2),
-                                   (1, 2)))[args.first::args.every]
-    print("net    stages tensors replicas   time")
-    ways = ["mpi"] * (args.comm == "mpi") + ["cuda"] * args.cuda
-    schedules = args.schedules.split(",")
-    good = sum([case(*c, schedules, ways) for c in cases])
-    print(f"{good} of {len(cases)} cases well, {len(schedules)} schedules each")
-    sys.exit(good < len(cases))
+    args.ways = ["threads"] + ["mpi"] * (args.comm == "mpi") + \
+        ["cuda"] * args.cuda
+    print("network               stages tensors replicas    time")
+    done = list((drawn_cases if args.drawn else all_cases)(args))
+    print(f"{sum(done)} of {len(done)} cases well, "
+          f"{2 if args.drawn else len(args.schedules)} schedules each")
+    sys.exit(sum(done) < len(done))
 
 
 if __name__ == "__main__":
