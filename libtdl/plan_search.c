@@ -9,6 +9,7 @@
 #include "compiler/planners/planner.h"
 #include "compiler/portfolio/auto.h"
 #include "compiler/portfolio/one_planner.h"
+#include "compiler/portfolio/pipeline_plan.h"
 #include "libtdl/plan_devices.h"
 #include "libtdl/plan_memory.h"
 #include "libtdl/plan_published.h"
@@ -236,9 +237,14 @@ cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 	}
 	if (plan_places(how->algorithm))
 		return plan_devices_search(d, how, r, made);
-	*made = o->any_turns ? plan_any_turns(d, &best, o, lower, r)
-			     : plan_search_once(how, lower, r);
-	*made = *made && plan_stages_beside(d, how, o, r);
+	const struct pipeline_result *known;
+	*made = plan_stages_ahead(d, how, o, &known);
+	if (*made && known)
+		best.beat = known->seconds;
+	*made = *made && (o->any_turns
+			  ? plan_any_turns(d, &best, o, lower, r)
+			  : plan_search_once(&best, lower, r));
+	*made = *made && plan_stages_beside(d, how, o, known, r);
 	if (!*made || r->pipeline)
 		return CLI_OK;
 	if (r->search->error) {

@@ -461,15 +461,18 @@ static bool may_have_stages(const plan_request *how, const plan_options *o)
 	       !pins_are_given(&how->pins);
 }
 
-/* Takes the place of a plan without stages. */
+/* Takes the place of a plan without stages; ahead: it was known before that was
+ * looked for. */
 static void take_place(const stages_search *x, const pipeline_result *best,
-		       const plan_result *tried, plan_result *r)
+		       bool ahead, const plan_result *tried, plan_result *r)
 {
 	arena *a = x->job->arena;
 	const graph *g = x->best;
 	const char *note = r->search->error ? r->search->error :
 		arena_printf(a, "found by 'stages'; without these the best "
-			     "takes %s, and %s of a device",
+			     "%stakes %s, and %s of a device",
+			     ahead ? "of those that might have been faster "
+				   : "",
 			     units_seconds(r->seconds).text,
 			     plan_bytes_text(a, r->plan->arena_bytes));
 	plan_result all = { .graph = g->whole ? g->whole : g,
@@ -519,17 +522,46 @@ static bool fits_stages(const plan_request *how, const pipeline_result *r)
 	return r->plan && r->plan->nstages > 1 && pipeline_is_within(how, r);
 }
 
+static const pipeline_aims beside = { .several = true, .any_schedule = true,
+				      .kind = SCHEDULE_1F1B, .chunks = 1 };
+
+/* Prices of memory are tried where it has a limit, and where they are the most
+ * of the search. */
+bool plan_stages_ahead(job *d, const plan_request *how, const plan_options *o,
+		       const pipeline_result **found)
+{
+	enum { LARGE_GRAPH = 4096 };
+	stages_search x = { .job = d, .how = how, .options = o,
+			    .aims = beside };
+	pipeline_result *best = ARENA_NEW(d->arena, pipeline_result);
+	plan_result tried = { 0 };
+	*found = NULL;
+	if (!may_have_stages(how, o) || o->any_turns || o->turns <= 1 ||
+	    how->memory == 0 || how->graph->nnodes < LARGE_GRAPH)
+		return true;
+	if (!try_asked(&x, false, best, &tried))
+		return false;
+	if (fits_stages(how, best))
+		*found = best;
+	return true;
+}
+
 bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
-			plan_result *r)
+			const pipeline_result *known, plan_result *r)
 {
 	stages_search x = { .job = d, .how = how, .options = o,
-			    .aims = { .several = true, .any_schedule = true,
-				      .kind = SCHEDULE_1F1B, .chunks = 1 } };
+			    .aims = beside };
 	pipeline_result *best = ARENA_NEW(d->arena, pipeline_result);
 	plan_result tried = { 0 };
 	bool room = has_room(how, r);
 	if (!may_have_stages(how, o))
 		return true;
+	if (known) {
+		x.best = asked_turns(&x);
+		if (!room || known->seconds < r->seconds)
+			take_place(&x, known, true, &tried, r);
+		return true;
+	}
 	if (room)
 		x.aims.beat = r->seconds;
 	if (!try_asked(&x, room, best, &tried))
@@ -543,6 +575,6 @@ bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
 		best = again;
 	}
 	if (fits_stages(how, best) && (!room || best->seconds < r->seconds))
-		take_place(&x, best, &tried, r);
+		take_place(&x, best, false, &tried, r);
 	return true;
 }

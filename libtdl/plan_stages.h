@@ -18,12 +18,19 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 			      const lower_options *lower, plan_result *r,
 			      bool *made);
 
+/* A plan of several stages of a large graph, for plan_stages_beside(), within
+ * the memory: the search without stages, which is longer, then leaves out what
+ * cannot be faster.  *found stays NULL where there is none, or none is to be
+ * looked for.  False when errors were added. */
+bool plan_stages_ahead(job *d, const plan_request *how, const plan_options *o,
+		       const struct pipeline_result **found);
+
 /* Beside what auto has found without stages, where micro-batches are asked for
  * and plans compared by time: a plan of several stages that is faster, or that
- * has memory where *r has not, takes its place.  False when errors were
- * added. */
+ * has memory where *r has not, takes its place; known: of plan_stages_ahead().
+ * False when errors were added. */
 bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
-			plan_result *r);
+			const struct pipeline_result *known, plan_result *r);
 
 json_t *plan_stages_json(const plan_result *r);
 void plan_stages_text(FILE *to, arena *a, const plan_result *r);

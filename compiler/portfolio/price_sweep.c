@@ -239,6 +239,15 @@ static bool fill_gaps(sweep *s, gaps *all)
 
 /* ---- all of them ------------------------------------------------------- */
 
+/* Whether plans with prices may take less than what is to be beaten, given the
+ * one without.  They trade time for memory, but by costs of single operators:
+ * by their programs some are faster, rarely by as much as this. */
+static bool may_beat(const sweep *s, const plan_program *without)
+{
+	static const double rarely = 0.8;
+	return s->how.beat <= 0 || rarely * without->seconds < s->how.beat;
+}
+
 /* Prices up to where little is left to save; a byte is worth what it takes in a
  * run without a price, more or less. */
 static bool try_prices(sweep *s)
@@ -248,7 +257,7 @@ static bool try_prices(sweep *s)
 	plan_program p;
 	if (!try_tariff(s, &none, true, &p))
 		return false;
-	if (p.held == 0)
+	if (p.held == 0 || !may_beat(s, &p))
 		return true;
 	double price = p.seconds / (double)p.held / 64, before = 0;
 	for (int i = 0; i < NPRICES; i++, before = price, price *= 4) {

@@ -48,6 +48,9 @@ typedef struct plan_request {
 	pin_texts pins;
 	plan_objective objective; /* of PLAN_AUTO */
 	int64_t memory;		  /* bytes that a device may use; 0: any */
+	/* Seconds of a plan that is known: of PLAN_AUTO plans are of use that
+	 * may take less; 0: any. */
+	double beat;
 	/* Bytes that copies may take where there is no limit, as of
 	 * lower_options; 0: a tenth more than a program needs. */
 	int64_t room;
