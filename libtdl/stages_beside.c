@@ -109,17 +109,24 @@ static extremes extremes_of(builder *b, int nth, const int *first)
 	return e;
 }
 
-/* Adds a simulated time to the row of its unit. */
+/* Adds a simulated time to the row of its unit.  One that receives a message is
+ * on a machine of one stream; it begins where the unit before it has ended, as
+ * it is measured, and waits. */
 static void simulate_rows(const builder *b, int nth, double *seconds,
 			  int *times, int *first)
 {
 	const simulated_stage *s = &b->v->step->stages[nth];
+	const plan_instr *program = b->v->p->stages[nth].program;
+	double before = 0;
 	for (int i = 0; i < s->nunits; i++) {
 		const simulated_unit *u = &s->units[i];
+		bool waits = program[u->instr].op == PLAN_RECEIVE;
 		for (int k = u->instr; k < u->end; k++)
 			first[k] = u->instr;
-		seconds[u->instr] += u->end_seconds - u->begin_seconds;
+		seconds[u->instr] += u->end_seconds -
+				     (waits ? before : u->begin_seconds);
 		times[u->instr]++;
+		before = u->end_seconds;
 	}
 }
 

@@ -284,12 +284,16 @@ def measured_times(events, shown, rows):
 
 
 def simulated_times(events):
-    """By stage and instruction, of what is no message."""
-    all_of = {}
+    """By stage and instruction; what receives a message waits for it from the
+    end of what is before it on."""
+    all_of, ends = {}, {}
     for e in events:
         if e["ph"] == "X" and "instruction" in e["args"]:
             key = (e["pid"], e["args"]["instruction"])
-            all_of[key] = all_of.get(key, 0) + e["dur"] / 1e6
+            begin = e["ts"] if e["cat"] != "receive" else \
+                ends.get(e["pid"], 0)
+            ends[e["pid"]] = e["ts"] + e["dur"]
+            all_of[key] = all_of.get(key, 0) + (ends[e["pid"]] - begin) / 1e6
     return all_of
 
 
