@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	%D%/generation.py \
 	%D%/gpu.py \
 	%D%/highs.py \
+	%D%/losses.py \
 	%D%/machines.py \
 	%D%/pins/moe-data.pins \
 	%D%/pins/moe-experts.pins \
@@ -84,6 +85,12 @@ bench-experts: tdlc$(EXEEXT) tdlrun$(EXEEXT)
 	TDLC=./tdlc TDLRUN=./tdlrun TDL_OPDEFS=$(srcdir)/opdefs \
 		$(PYTHON) $(srcdir)/%D%/experts.py $(EXPERTS_FLAGS)
 .PHONY: bench-experts
+
+# LOSSES_FLAGS='--size layers=2 --steps 5'
+bench-losses: tdlc$(EXEEXT) tdlrun$(EXEEXT)
+	TDLC=./tdlc TDLRUN=./tdlrun TDL_OPDEFS=$(srcdir)/opdefs \
+		$(PYTHON) $(srcdir)/%D%/losses.py $(LOSSES_FLAGS)
+.PHONY: bench-losses
 
 # ALPA_FLAGS='gpt'
 bench-alpa: tdlc$(EXEEXT)
