@@ -9,7 +9,9 @@
 
 enum {
 	MOST_TRIES = 32, /* parts of a bucket's bytes: 1, 2, 4, .. of them */
-	MOST_WITHIN = 4, /* of these, that are within the memory */
+	MOST_WITHIN = 4, /* of these, that are within the memory, .. */
+	LARGE_WITHIN = 1, /* .. of stages of .. */
+	LARGE = 4096,	  /* .. so many instructions in all */
 	USUAL_SHARE = 10,
 };
 
@@ -65,15 +67,24 @@ static bool fits(const plan_request *how, const plan_pipeline *p,
 	return good;
 }
 
+/* A large plan takes seconds for each. */
+static int most_tries(const plan_pipeline *p)
+{
+	int n = 0;
+	for (int s = 0; p && s < p->nstages; s++)
+		n += p->stages[s].ninstrs;
+	return n < LARGE ? MOST_WITHIN : LARGE_WITHIN;
+}
+
 void pipeline_in_buckets(const plan_request *how, pipeline_result *r)
 {
 	const plan_pipeline *without = r->plan, *last = r->plan;
 	pipeline_result best = *r;
-	int within = 0;
+	int within = 0, most_within = most_tries(r->plan);
 	int64_t most = how->bucket > 0 ? how->bucket : INT64_C(1) << MOST_TRIES;
 	if (!without || how->bucket == 0)
 		return;
-	for (int64_t share = 1; share <= most && within < MOST_WITHIN;
+	for (int64_t share = 1; share <= most && within < most_within;
 	     share *= 2) {
 		pipeline_result one = *r;
 		one.plan = bucketed(how, without, share);

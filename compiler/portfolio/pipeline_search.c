@@ -356,6 +356,18 @@ static void search_all(searcher *x, pipeline_result *best)
 		*best = below;
 }
 
+/* Whether buckets may make the best, which is within the memory, faster than
+ * what is to be beaten: they save latencies, seldom a fifth of a step. */
+static bool is_worth_buckets(const plan_request *how,
+			     const pipeline_aims *aims,
+			     const pipeline_result *best)
+{
+	static const double seldom = 0.8;
+	return best->plan && (aims->beat <= 0 ||
+			      (pipeline_is_within(how, best) &&
+			       seldom * best->seconds < aims->beat));
+}
+
 bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 		     pipeline_result *best)
 {
@@ -392,7 +404,8 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 	if (!best->plan && (!best->refused || x.refused.plans > 0))
 		best->refused = pipeline_refusals_text(&named, &x.refused,
 						       x.layers);
-	pipeline_in_buckets(&named, best);
+	if (is_worth_buckets(&named, aims, best))
+		pipeline_in_buckets(&named, best);
 	arena_free(x.tmp);
 	return !x.failed;
 }
