@@ -26,8 +26,10 @@ static box part_of_chain(const chain_job *j, int run, int64_t number)
 	box b = *j->of->runs[run].space;
 	for (int a = c->naxes - 1; a >= 0; a--) {
 		int v = c->axes[a].vars[run];
-		block(b.lo[v], b.hi[v], (int)(number % j->parts[a]),
-		      (int)j->parts[a], &b.lo[v], &b.hi[v]);
+		int64_t lo = b.lo[v], p = number % j->parts[a];
+		__int128 n = b.hi[v] - lo; /* parts can be very many */
+		b.lo[v] = lo + (int64_t)(p * n / j->parts[a]);
+		b.hi[v] = lo + (int64_t)((p + 1) * n / j->parts[a]);
 		number /= j->parts[a];
 	}
 	return b;
