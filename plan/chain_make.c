@@ -187,13 +187,24 @@ static bool add_next(const maker *m, plan_chain *c, int j, bool sources)
 	return true;
 }
 
-/* Has instruction j join the chain, if it reads that and can be a part of
- * it. */
+/* Whether an instruction may write where a state is, which runs of the chain
+ * may read: its next value can lie in its place. */
+static bool is_update(const maker *m, const plan_instr *in)
+{
+	const plan_buffer *to = &m->p->buffers[in->to];
+	return m->next[to->tensor] ||
+	       (in->op == PLAN_MOVE && to->region == LAYOUT_STORED &&
+		m->p->tensors[to->tensor].role == PLAN_STATE);
+}
+
+/* Has instruction j join the chain, if it reads that and can be a part of it;
+ * what updates a state can not, since the whole chain is at one time. */
 static bool join(maker *m, plan_chain *c, int j)
 {
-	const seen s = what_is_read(m, &m->p->program[j]);
-	if (m->p->program[j].op != PLAN_RUN || !s.of[OPEN] || s.of[CLOSED] ||
-	    s.of[BEHIND] ||
+	const plan_instr *in = &m->p->program[j];
+	const seen s = what_is_read(m, in);
+	if (in->op != PLAN_RUN || !s.of[OPEN] || s.of[CLOSED] ||
+	    s.of[BEHIND] || is_update(m, in) ||
 	    (!(s.of[ASIDE] && add_next(m, c, j, true)) &&
 	     !add_next(m, c, j, false)))
 		return false;
@@ -213,16 +224,6 @@ static bool is_aside(const maker *m, int j)
 	if (in->op != PLAN_RUN || s.of[OPEN] || s.of[CLOSED] || s.of[BEHIND])
 		return false;
 	return s.of[ASIDE] || kernel_multiplies_matrices(kernel_of(p, j));
-}
-
-/* Whether an instruction may write where a state is, which runs of the chain
- * may read: its next value can lie in its place. */
-static bool is_update(const maker *m, const plan_instr *in)
-{
-	const plan_buffer *to = &m->p->buffers[in->to];
-	return m->next[to->tensor] ||
-	       (in->op == PLAN_MOVE && to->region == LAYOUT_STORED &&
-		m->p->tensors[to->tensor].role == PLAN_STATE);
 }
 
 static int count_ends(const maker *m, const plan_chain *c)
