@@ -51,7 +51,8 @@ strmap *jax_names(arena *a)
 		"sorted", "enumerate", "zip", "isinstance", "staticmethod",
 		"property", "list", "BETWEEN", "collections", "any", "all",
 		"set", "next", "dict", "Part", "Stage", "CHANNELS", "HOME",
-		"NEXT", "STAGES", "FORWARD_STAGES",
+		"NEXT", "STAGES", "FORWARD_STAGES", "abs", "hasattr", "open",
+		"round", "KeyError", "ValueError",
 	};
 	strmap *taken = strmap_new(a);
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
