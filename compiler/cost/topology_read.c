@@ -360,6 +360,22 @@ static bool read_version(const reader *r, const json_t *j)
 	       wrong(r, "'measured', 'processors' and 'made' are of version 2");
 }
 
+/* A plan has the name, which has to be one there. */
+static bool read_title(const reader *r, const json_t *j, topology *t)
+{
+	enum { MOST = 4096 };
+	if (!json_reader_string(r, j, "name", &t->name))
+		return false;
+	if (strlen(t->name) > MOST)
+		return wrong(r, "'name' has more than 4096 bytes");
+	for (const char *c = t->name; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			return wrong(r, "'name' has a control character");
+	if (!*t->name)
+		t->name = "machine";
+	return true;
+}
+
 static bool read_topology(const reader *r, const json_t *j, topology *t)
 {
 	static const char *const keys[] = { "format", "version", "name",
@@ -372,7 +388,7 @@ static bool read_topology(const reader *r, const json_t *j, topology *t)
 		return wrong(r, "this is not a topology: 'format' is not "
 				"\"tdl-topology\"");
 	return read_version(r, j) && json_reader_keys(r, j, keys) &&
-	       json_reader_string(r, j, "name", &t->name) &&
+	       read_title(r, j, t) &&
 	       read_device(r, json_object_get(j, "device"), t) &&
 	       read_levels(r, json_object_get(j, "levels"), t) &&
 	       read_kinds(r, json_object_get(j, "devices"), t) &&
