@@ -85,7 +85,6 @@ typedef struct findings {
 	bool gathers;	 /* .. of data */
 	bool turned;	 /* .. a read has the result's last variable, but not in
 			    its last index */
-	bool decides;	 /* there are conditions */
 	int nseen;
 	const kexpr *seen[MOST_SEEN]; /* functions: each is evaluated once */
 	double functions; /* that are evaluated per point */
@@ -249,7 +248,6 @@ static void look_at(findings *f, const kexpr *e)
 {
 	if (e->kind == KX_READ)
 		look_at_read(f, e);
-	f->decides |= e->kind == KX_SELECT;
 	if (e->kind == KX_SELECT)
 		look_at_choice(f, e);
 	if (e->kind == KX_FN)

@@ -17,8 +17,8 @@ typedef enum kernel_class {
 	KERNEL_OUTER,	    /* reduces along others alone */
 	KERNEL_CHOICE,	    /* the same as KERNEL_INNER, to one of the terms: a
 			       maximum */
-	KERNEL_POOL,	    /* .. of windows of the last dimension, or by
-			       conditions there: pooling and its gradients */
+	KERNEL_POOL,	    /* .. of windows of the last dimension: pooling and
+			       its gradients */
 	KERNEL_PRODUCT,	    /* a sum of products of reads, one of which moves
 			       along the result where the other does not */
 	KERNEL_WINDOW,	    /* the same over windows: a convolution */

@@ -106,9 +106,25 @@ static double product_seconds(const measured_list *all, const kernel_load *l)
 
 /* ---- all --------------------------------------------------------------- */
 
-/* The class that one counts as where it was not measured itself: machines that
- * were measured before there was one. */
-static kernel_class class_like(const measured_device *d, kernel_class c)
+/* The curves of a class in a type, or in another that is as wide; NULL. */
+static const measured_list *list_like(const measured_device *d, kernel_class c,
+				      dtype type)
+{
+	const measured_list *all = d->kernels[c];
+	if (all[type].n > 0)
+		return &all[type];
+	for (int t = 0; t < DT_COUNT; t++)
+		if (all[t].n > 0 && dtype_size(t) == dtype_size(type) &&
+		    dtype_is_float(t) == dtype_is_float(type))
+			return &all[t];
+	return NULL;
+}
+
+/* Of a class that was not measured in such a type, those of the one that it is
+ * a case of, if that was; of machines that were measured before there was the
+ * class, in all types. */
+static const measured_list *list_of(const measured_device *d, kernel_class c,
+				    dtype type)
 {
 	static const kernel_class like[KERNEL_CLASSES] = {
 		[KERNEL_CHOICE] = KERNEL_INNER,
@@ -117,23 +133,13 @@ static kernel_class class_like(const measured_device *d, kernel_class c)
 		[KERNEL_TURNED_PRODUCT] = KERNEL_PRODUCT,
 		[KERNEL_TURNED_WINDOW] = KERNEL_WINDOW,
 	};
-	bool known = false;
-	for (int t = 0; t < DT_COUNT; t++)
-		known |= d->kernels[c][t].n > 0;
-	return !known && like[c] ? like[c] : c;
-}
-
-static const measured_list *list_of(const measured_device *d, kernel_class c,
-				    dtype type)
-{
-	const measured_list *all = d->kernels[class_like(d, c)];
-	if (all[type].n > 0)
-		return &all[type];
-	for (int t = 0; t < DT_COUNT; t++)
-		if (all[t].n > 0 && dtype_size(t) == dtype_size(type) &&
-		    dtype_is_float(t) == dtype_is_float(type))
-			return &all[t];
-	return &all[DT_F32];
+	const measured_list *own = list_like(d, c, type);
+	if (!own && like[c])
+		own = list_like(d, like[c], type);
+	if (own)
+		return own;
+	own = &d->kernels[c][DT_F32];
+	return own->n > 0 || !like[c] ? own : &d->kernels[like[c]][DT_F32];
 }
 
 double measured_kernel_seconds(const measured_device *d, const kernel_form *f,
