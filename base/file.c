@@ -279,12 +279,33 @@ bool file_can_write_in(const char *folder)
 	return ok;
 }
 
+/* Whether two paths that name nothing yet would name one file. */
+static bool is_same_place(const char *path, const char *other)
+{
+	const char *const paths[] = { path, other };
+	const char *names[2];
+	struct stat st[2];
+	for (int i = 0; i < 2; i++) {
+		const char *slash = strrchr(paths[i], '/');
+		char *folder = slash ? strndup(paths[i], (size_t)(
+						slash - paths[i] + 1)) : NULL;
+		bool there = (!slash || folder) &&
+			     stat(folder ? folder : ".", &st[i]) == 0;
+		free(folder);
+		if (!there)
+			return !strcmp(path, other);
+		names[i] = slash ? slash + 1 : paths[i];
+	}
+	return st[0].st_dev == st[1].st_dev && st[0].st_ino == st[1].st_ino &&
+	       !strcmp(names[0], names[1]);
+}
+
 bool file_is_same(const char *path, const char *other)
 {
 	struct stat st, so;
 	bool there = stat(path, &st) == 0, too = stat(other, &so) == 0;
 	if (!there && !too)
-		return !strcmp(path, other);
+		return is_same_place(path, other);
 	return there && too && S_ISREG(st.st_mode) && st.st_dev == so.st_dev &&
 	       st.st_ino == so.st_ino;
 }

@@ -130,7 +130,8 @@ static cli_status run(page *p, const compile_options *o, char **paths, int n)
 	size_t len;
 	if (n == 1 && o->depends && path_ends_in(paths[0], ".tdd"))
 		return cli_usage(&p->program, "a .tdd file has no source");
-	if (!page_can_write(p, p->output) || !page_can_write(p, o->dep_file))
+	if (!page_can_write(p, p->output) ||
+	    (o->depends && !page_can_write(p, dep_path(p, o))))
 		return p->status;
 	tdl_module *m = tdl_module_load_all(
 		p->context, (const char *const *)paths, (size_t)n);

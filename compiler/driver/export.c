@@ -33,6 +33,8 @@ cli_status command_export(page *p, int argc, char **argv)
 	if (!model != (strcmp(format, "onnx") != 0))
 		return cli_usage(&p->program, "--model goes with --to onnx, "
 				 "which needs it");
+	if (model)
+		vec_push(p->arena, &p->reads, model);
 	bool folder = !strcmp(format, "cuda");
 	if (!(folder ? page_can_write_in : page_can_write)(p, p->output))
 		return p->status;

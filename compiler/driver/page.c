@@ -318,13 +318,38 @@ static bool can_write(page *p, const char *path, bool can)
 	return p->status == CLI_OK;
 }
 
+static bool is_one_of(const char *path, const char *const *files, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(path, "-") && file_exists(path) &&
+		    file_is_same(path, files[i]))
+			return true;
+	return false;
+}
+
+/* Whether a file is one that the command line has to be read. */
+static bool is_read(const page *p, const char *path)
+{
+	bool is = is_one_of(path, (const char *const *)p->operands,
+			    p->noperands) ||
+		  is_one_of(path, p->profiles.at, p->profiles.n) ||
+		  is_one_of(path, p->load.at, p->load.n) ||
+		  is_one_of(path, p->reads.at, p->reads.n);
+	for (int i = 0; i < p->options.n && !is; i++) {
+		const page_option *o = p->options.at[i];
+		is = is_among("topology pins trace planners frontier",
+			      o->name) &&
+		     is_one_of(path, o->words->at, o->words->n);
+	}
+	return is;
+}
+
 /* Whether a file to write is none that is read, or written already. */
 static bool is_apart(page *p, const char *path)
 {
 	const char *why = NULL;
-	for (int i = 0; i < p->noperands; i++)
-		if (file_exists(path) && file_is_same(path, p->operands[i]))
-			why = "is read, and would be overwritten";
+	if (is_read(p, path))
+		why = "is read, and would be overwritten";
 	for (int i = 0; i < p->written.n; i++)
 		if (file_is_same(path, p->written.at[i]))
 			why = "would be written twice";

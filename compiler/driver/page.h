@@ -63,6 +63,7 @@ typedef struct page {
 	const char *output; /* -o; NULL */
 	char **operands;    /* of the command line; noperands of them */
 	int noperands;
+	cli_words reads;    /* other files that are read */
 	cli_words written;  /* what page_can_write() has seen */
 } page;
 

@@ -57,6 +57,8 @@ cli_status command_simulate(page *p, int argc, char **argv)
 	if (beside && (trace || diagram))
 		return cli_usage(&p->program, "--beside compares; it writes no "
 				 "--trace and no --diagram");
+	if (machine)
+		vec_push(p->arena, &p->reads, machine);
 	if (!page_can_write(p, trace) || !page_can_write(p, diagram))
 		return p->status;
 	tdl_plan *plan = page_plan(p, path);

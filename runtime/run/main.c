@@ -125,9 +125,10 @@ static bool can_write(session *s)
 {
 	const options *o = s->o;
 	const char *const files[] = { o->outputs, o->trace, o->profile,
-				      o->output };
+				      o->log, o->output };
 	const char *const reads[] = { o->plan, o->inputs, o->parameters,
-				      o->data, o->evaluate_data };
+				      o->data, o->evaluate, o->evaluate_data,
+				      o->prompt, o->library };
 	const int nfiles = sizeof(files) / sizeof(*files);
 	const int nreads = sizeof(reads) / sizeof(*reads);
 	for (int i = 0; s->leads && i < nfiles; i++) {

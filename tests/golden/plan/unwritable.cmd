@@ -37,7 +37,14 @@ status tdlc plan m.tdl -k 2 -o link.tdl
 status tdlc plan m.tdl -k 2 -o a.plan --report a.plan
 status tdlc report m.plan -o m.plan
 status tdlc compile m.tdl -o a.tdd -MD -MF a.tdd
+status tdlc plan m.tdl -k 2 -o a.plan --report ./a.plan
+echo x >pins
+status tdlc plan m.tdl -k 2 --pins pins -o pins
+status tdlc plan m.tdl -k 2 --topology pins -o pins
+status tdlc simulate m.plan --topology pins --trace pins
+status tdlc compile m.tdl -MD -o m.d
 status tdlrun m.plan --outputs m.plan
+status tdlrun m.plan --data pins --log pins
 status tdlrun m.plan --trace a.json --profile a.json
 # A folder is looked at likewise.
 status tdlc plan missing.tdl -k 2 --emit-cuda none/deep
