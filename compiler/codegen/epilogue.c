@@ -53,31 +53,27 @@ typedef struct joining {
 	kernel *k;	/* the first kernel, with the inputs of all */
 	int numbers[MAX_NINPUTS]; /* of the inputs of the kernel at hand */
 	int input;	/* its input that is the one before, .. */
-	const kexpr *before; /* .. as which this is computed; NULL: the first */
+	const kexpr *before; /* .. as which this is computed; NULL: the first,
+				.. */
+	const kexpr *own; /* .. which all reads of it are; NULL: none yet */
 } joining;
 
-/* An expression of the kernel at hand, with the inputs of all. */
-static const kexpr *rewrite(const joining *x, const kexpr *e)
+/* An expression of the kernel at hand, with the inputs of all.  Reads of the
+ * one before are one, though some may have 0 for a variable of extent 1. */
+static const kexpr *rewrite(joining *x, const kexpr *e)
 {
-	if (e->kind == KX_READ && e->input == x->input && x->before)
-		return x->before;
+	bool own = e->kind == KX_READ && e->input == x->input;
+	if (own && (x->before || x->own))
+		return x->before ? x->before : x->own;
 	kexpr *to = ARENA_COPY(x->a, e, 1);
 	to->args = ARENA_ARRAY(x->a, kexpr *, e->nargs);
 	for (int i = 0; i < e->nargs; i++)
 		to->args[i] = (kexpr *)rewrite(x, e->args[i]);
 	if (e->kind == KX_READ)
 		to->input = x->numbers[e->input];
+	if (own)
+		x->own = to;
 	return to;
-}
-
-static const kexpr *find_read(const kexpr *e, int input)
-{
-	const kexpr *found = NULL;
-	if (e->kind == KX_READ && e->input == input)
-		return e;
-	for (int i = 0; i < e->nargs && !found; i++)
-		found = find_read(e->args[i], input);
-	return found;
 }
 
 /* Adds a kernel's inputs, but for the one before it.  Of the first of them that
@@ -119,7 +115,7 @@ static void join(emitter *g, const kernel *first, int n,
 	x.k->inputs[MAX_NINPUTS - 1] = next[0].k->inputs[next[0].input];
 	g->k = x.k;
 	g->epilogue = x.before;
-	g->own = find_read(x.before, MAX_NINPUTS - 1);
+	g->own = x.own;
 }
 
 const char *print_reduced(emitter *g, const char *sum, dtype type)
@@ -133,10 +129,30 @@ const char *print_reduced(emitter *g, const char *sum, dtype type)
 	return s;
 }
 
+static int64_t count_reads(const kexpr *e, int input)
+{
+	int64_t n = e->kind == KX_READ && e->input == input;
+	for (int i = 0; i < e->nargs; i++)
+		n += count_reads(e->args[i], input);
+	return n;
+}
+
+/* Whether each kernel is written only a few times: once for each read of it, by
+ * all that follow. */
+static bool is_short(int n, const next_kernel *next)
+{
+	enum { MOST_COPIES = 32 };
+	int64_t copies = 1;
+	for (int i = 1; i < n && copies <= MOST_COPIES; i++)
+		copies *= count_reads(next[i].k->body, next[i].input);
+	return copies <= MOST_COPIES;
+}
+
 char *codegen_epilogue(arena *a, const kernel *first, int n,
 		       const next_kernel *next)
 {
-	if (!have_room(first, n, next) || !is_reduction(first))
+	if (!have_room(first, n, next) || !is_reduction(first) ||
+	    !is_short(n, next))
 		return NULL;
 	for (int i = 0; i < n; i++)
 		if (!is_epilogue(next[i].k, next[i].input))

@@ -139,10 +139,17 @@ static void find_reads(cpu *c)
 		c->reads[i] = shares_reads(c->a, c->p->kernels[i].kernel);
 }
 
-static void open_teams(cpu *c)
+/* Whether each thread has a processor of its own. */
+static bool have_processors(const cpu *c, const backend_options *o)
+{
+	int all, own = processors(&all);
+	int n = own < all ? o->nworkers : o->neighbours;
+	return (int64_t)n * c->thread_pool_size <= own;
+}
+
+static void open_teams(cpu *c, bool spins)
 {
 	int n = c->nworkers * c->thread_pool_size;
-	bool spins = n <= processors(NULL);
 	c->teams = ARENA_ARRAY(c->a, thread_pool *, c->nworkers);
 	c->benches = ARENA_ARRAY(c->a, bench, n);
 	c->parts = ARENA_ARRAY(c->a, box, n);
@@ -181,8 +188,8 @@ static void close_cpu(void *state)
 }
 
 /* The processors that are there for each worker, unless a number of threads is
- * asked for.  A process that may use some
- * of them alone has these for its own workers. */
+ * asked for.  A process that may use some of them alone has these for its own
+ * workers. */
 static int share_of_processors(const backend_options *o)
 {
 	int all, own = processors(&all);
@@ -217,7 +224,7 @@ static void *open_cpu(const plan_pipeline *all, const backend_options *o,
 	if (good) {
 		ask_kernels(c);
 		find_reads(c);
-		open_teams(c);
+		open_teams(c, have_processors(c, o));
 		good = is_complete(c) ||
 		       fail_with(f, CLI_MACHINE, "out of memory");
 	}

@@ -169,7 +169,7 @@ static bool measure(session *s, const plan *p, const char *path, bool alone,
 		    const char *what, calibration *to)
 {
 	const plan_pipeline *all = pipeline_of_plan(s->a, p);
-	executor *m = alone ? session_alone(s, p, path, false)
+	executor *m = alone ? session_alone(s, p, path)
 			    : session_machine(s, all, path);
 	record *r = ARENA_ARRAY(s->a, record, p->ninstrs);
 	if (!m)

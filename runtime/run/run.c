@@ -246,8 +246,8 @@ static bool step_moved(run *r, executor *m, const results *to, const noise *x)
 static bool run_one(run *r, const witness *w, const results *to, const noise *x)
 {
 	session *s = r->s;
-	executor *m = to->arrays ? session_alone(s, w->one, s->o->plan,
-						 x != NULL) : NULL;
+	executor *m = to->arrays ? session_alone(s, w->one, s->o->plan) :
+				     NULL;
 	if (m && x)
 		machine_disturb(m, x->nodes, x->size, x->seed << 32);
 	bool good = m && session_states(s, m, r->p, r->feed) &&

@@ -29,7 +29,7 @@ static executor *open_machine(session *s, const plan_pipeline *p,
 	backend_options o = { .kernels = (kernels_from)s->o->kernels,
 			      .threads = (int)s->o->threads,
 			      .tf32 = s->o->tf32, .again = again,
-			      .apart = apart || s->o->calibrate,
+			      .apart = apart,
 			      .library = s->o->library,
 			      .progress = &progress };
 	session_progress(s, "preparing %d kernels, loading weights",
@@ -42,15 +42,14 @@ executor *session_machine(session *s, const plan_pipeline *p, const char *path)
 {
 	const backend *of = backend_row(s->o->backend);
 	return open_machine(s, p, path, comm_row(s->o->comm, !of->put),
-			    s->run, false, false);
+			    s->run, false, s->o->calibrate);
 }
 
-executor *session_alone(session *s, const plan *p, const char *path,
-			bool apart)
+executor *session_alone(session *s, const plan *p, const char *path)
 {
 	const backend *of = backend_row(s->o->backend);
 	return open_machine(s, pipeline_of_plan(s->a, p), path,
-			    comm_row(0, !of->put), NULL, true, apart);
+			    comm_row(0, !of->put), NULL, true, true);
 }
 
 bool session_uses_library(const session *s)

@@ -38,9 +38,8 @@ executor *session_machine(session *s, const plan_pipeline *p,
 			  const char *path);
 
 /* The same for a plan of one device, in this process alone, without the
- * communicator; each run `apart', or with its epilogue. */
-executor *session_alone(session *s, const plan *p, const char *path,
-			bool apart);
+ * communicator; each run by itself, without an epilogue. */
+executor *session_alone(session *s, const plan *p, const char *path);
 
 /* Whether a library may compute kernels. */
 bool session_uses_library(const session *s);
