@@ -153,6 +153,15 @@ static bool writes_state(const bucket_maker *m, const plan_instr *in)
 	return m->is_state && m->is_state[in->to];
 }
 
+/* Those open now: a write of a state waits for all that waits for them. */
+static uint64_t open_buckets(const bucket_maker *m)
+{
+	uint64_t all = 0;
+	for (int i = 0; i < m->nkinds; i++)
+		all |= (uint64_t)(m->open[i].bucket != 0) << i;
+	return all;
+}
+
 void bucket_choose(bucket_maker *m, int begin, int end)
 {
 	for (int i = begin; i < end; i++) {
@@ -161,6 +170,8 @@ void bucket_choose(bucket_maker *m, int begin, int end)
 		filling *f = NULL;
 		if (plan_is_message(in))
 			close_all(m);
+		if (writes_state(m, in))
+			d.on |= open_buckets(m);
 		if (in->op == PLAN_COMBINE &&
 		    in->collective == COLL_REDUCE_SCATTER &&
 		    !writes_state(m, in) &&

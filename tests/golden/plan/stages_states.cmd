@@ -20,3 +20,15 @@ echo "a machine's latency is worth more than small states"
 plan --stages 2 --replicas 2 --topology 8xh100-nvlink --json | grep -E '"buck'
 states
 tdlc explain $mlp -k 4 --micro-batches 4 --stages 2 --replicas 2 --topology 8xh100-nvlink | sed -n '/^stages/,/^$/p'
+echo "an optimizer that reduces what it stores"
+cat >"$tmp/lamb.tdl" <<'E'
+op lamb(w[..d], g[..d], mean[..d], lr[]: f64; default_lr: float = 0.001)
+    -> (next_w[..d], next_mean[..d]) =
+    let v = lambda ..d: 0.9 * mean[..d] + 0.1 * g[..d]
+    let a = lambda: sqrt(Sum(lambda ..d: cast(w[..d], f64) * cast(w[..d], f64)))
+    let b = lambda: sqrt(Sum(lambda ..d: cast(v[..d], f64) * cast(v[..d], f64)))
+    lambda ..d: w[..d] - cast(lr[] * a[] / (b[] + 0.001), w) * v[..d]
+    lambda ..d: v[..d]
+E
+tdlc plan ../../../examples/models/mlp.tdl -D depth=6 -D inputs=16 -D width=16 -D batch=16 --train -k 4 --load "$tmp/lamb.tdl" --optimizer lamb --micro-batches 4 --algorithm auto --topology cpu --memory 9kB -o "$tmp/a.plan" | grep buckets
+run
