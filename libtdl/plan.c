@@ -10,10 +10,10 @@
 #include "compiler/portfolio/pipeline_plan.h"
 #include "libtdl/api.h"
 #include "libtdl/plan_frontier.h"
+#include "libtdl/plan_memory.h"
 #include "libtdl/plan_search.h"
 #include "libtdl/plan_speed.h"
 #include "libtdl/planner_table.h"
-#include "plan/chain.h"
 #include "plan/pipeline.h"
 
 const char api_nowhere[] = "the plan";
@@ -34,21 +34,12 @@ static int64_t room_beside(const plan *p, int64_t limit)
 	return limit > p->arena_bytes ? limit - p->arena_bytes : 0;
 }
 
-/* Whether a machine's devices are processors, as far as it says: only those are
- * measured by what they run on. */
-static bool has_processors(const topology *t)
-{
-	return plan_speed_is_default(t) || t->processors > 0;
-}
-
 /* The plan, with what processors do otherwise: chains of runs, and packed
  * factors that are kept, whose bytes are counted. */
 static const plan *for_processors(arena *a, const plan *p, const topology *t,
 				  int64_t limit)
 {
-	plan *own = p ? ARENA_COPY(a, p, 1) : NULL;
-	if (own && has_processors(t))
-		plan_make_chains(a, own);
+	plan *own = p ? plan_with_chains(a, p, t) : NULL;
 	if (own)
 		codegen_keep(own, room_beside(own, limit));
 	return own;

@@ -4,6 +4,8 @@
 
 #include "compiler/portfolio/limits.h"
 #include "libtdl/plan_report.h"
+#include "libtdl/plan_speed.h"
+#include "plan/chain.h"
 #include "plan/peak.h"
 
 enum { MOST_SHOWN = 8 };
@@ -78,9 +80,20 @@ static void say_excess(job *d, const plan_request *how, const plan *p)
 		   (long long)p->arena_bytes);
 }
 
+plan *plan_with_chains(arena *a, const plan *p, const topology *t)
+{
+	plan *own = ARENA_COPY(a, p, 1);
+	if (plan_speed_is_default(t) || t->processors > 0)
+		plan_make_chains(a, own);
+	return own;
+}
+
 bool plan_fits(job *d, const plan_request *how, const plan *p)
 {
 	if (how->memory == 0 || p->arena_bytes <= how->memory)
+		return true;
+	p = plan_with_chains(d->arena, p, how->topology);
+	if (p->arena_bytes <= how->memory)
 		return true;
 	say_excess(d, how, p);
 	return false;
