@@ -264,7 +264,11 @@ def all_cases(args):
     """The cases of the three networks, each with all schedules."""
     cases = list(itertools.product(args.names or NETS, SHAPES))
     for name, shape in cases[args.first::args.every]:
-        yield try_case(name, shape, args.schedules, args.ways, of_three(name))
+        well = try_case(name, shape, args.schedules, args.ways, of_three(name))
+        if well is None:
+            print(f"{name} {shape}: too few layers")
+        else:
+            yield well
 
 
 def draw(args, name, model):
