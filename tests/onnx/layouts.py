@@ -171,6 +171,21 @@ def check_refused(folder):
     run(TDLC, *export, "--model", at["net.onnx"], "-o", at["out.onnx"])
 
 
+def check_exported():
+    """Networks of PyTorch's, as its older exporter writes them."""
+    try:
+        from exported import Export, export, exported_nets
+    except SystemExit:  # it has said why
+        return
+    every = list(itertools.product(
+        ["resnet", "gpt2", "llama", "mixtral", "unet"], [2, 4, 8]))
+    for name, k in sample(every, 4):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "exported.onnx")
+            export(exported_nets.build(name), Export("script", 17, False), path)
+            check(folder, name, onnx.load(path), "tofu", k)
+
+
 def main():
     every = list(itertools.product(networks(), ["tofu", "joint",
                                                 "data-parallel"], [2, 4, 6, 8]))
@@ -183,6 +198,7 @@ def main():
                 expect(f"{name} {planner} {k}: {type(e).__name__}: {e}", False)
     with tempfile.TemporaryDirectory() as folder:
         check_refused(folder)
+    check_exported()
     finish()
 
 
