@@ -369,19 +369,7 @@ static void run_part(void *arg, int i)
 /* Kernels of fewer points, or of opaque functions, are not divided. */
 enum { LEAST_POINTS = 1 << 14 };
 
-/* The points of a run's loops, of which those above LEAST_POINTS do not
- * count. */
-static int64_t points_of(const job *j)
-{
-	int64_t points = 1;
-	for (int v = 0; v < j->k->nvars; v++)
-		if (j->k->vars[v].kind != KVAR_DERIVED &&
-		    points < LEAST_POINTS)
-			points *= j->r->space->hi[v] - j->r->space->lo[v];
-	return points;
-}
-
-static void divide(job *j, int64_t points, int nthreads)
+static void divide(job *j, double points, int nthreads)
 {
 	bool some = !j->k->opaque && points >= LEAST_POINTS;
 	const cpu *c = j->c;
@@ -447,7 +435,7 @@ static void run_called(void *arg, int i)
 }
 
 /* Finds the calls for a run; smaller ones cost as much as they save. */
-static void find_calls(job *j, int number, int64_t points)
+static void find_calls(job *j, int number, double points)
 {
 	cpu *c = j->c;
 	box *parts = c->parts + number * c->thread_pool_size;
@@ -504,7 +492,7 @@ static bool run_cpu(void *state, int number, const kernel_run *r, failure *f)
 	job j = { .c = c, .k = c->p->kernels[r->kernel].kernel, .r = r,
 		  .function = function_of(c, r),
 		  .benches = c->benches + number * c->thread_pool_size };
-	int64_t points = points_of(&j);
+	double points = shares_points(j.k, r->space);
 	for (int i = 0; r->busy && i < c->thread_pool_size; i++)
 		j.benches[i].busy = 0;
 	divide(&j, points, thread_pool_size(team));

@@ -61,7 +61,7 @@ static uint32_t kept_inputs(const kernel_run *r, const tdl_keeps *keeps)
 	return s;
 }
 
-static double points_of(const kernel *k, const box *space)
+double shares_points(const kernel *k, const box *space)
 {
 	double points = 1;
 	for (int v = 0; v < k->nvars; v++)
@@ -85,7 +85,7 @@ static double time_of(const kernel *k, const kernel_run *r,
 		      const shares *d)
 {
 	double share = share_of(d, r->space);
-	double time = points_of(k, r->space) * share;
+	double time = shares_points(k, r->space) * share;
 	uint32_t kept = kept_inputs(r, keeps);
 	for (int i = 0; i < k->ninputs; i++)
 		time += (double)box_volume(&r->inputs[i].at) *

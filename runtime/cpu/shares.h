@@ -25,6 +25,9 @@ shares shares_of(const kernel *k, const kernel_run *r,
 		     const uint32_t *reads, const tdl_keeps *keeps,
 		     int nthreads);
 
+/* The points of a kernel's loops in a space. */
+double shares_points(const kernel *k, const box *space);
+
 /* Part i of a space. */
 box shares_part(const shares *d, const box *space, int i);
 

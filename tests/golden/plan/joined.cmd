@@ -27,5 +27,5 @@ E
 for model in edge many; do
 	tdlc plan $model.tdl -k 1 --no-fuse -o p.plan >/dev/null
 	tdlrun p.plan --verify | grep verified
-	grep -o '"epilogues"' p.plan | wc -l
+	grep -o 'TDL_KERNEL' p.plan | wc -l
 done

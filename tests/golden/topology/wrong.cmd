@@ -18,6 +18,7 @@ try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"lat
 try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"size\": 0, \"latency\": 0, \"bandwidth\": 1}]}"
 try '{"format": "tdl-topology", "version": 1, "device": {"bandwidth": 1, "flops": {"f32": 1e9}, "overlap": 1}}'
 try '{"format": "tdl-topology", "version": 1, "name": 7}'
+try '{"format": "tdl-topology", "version": 1, "name": "a\nb"}'
 try '{"format": "tdl-topology", "version": 1, "device": {"name": ["a"], "bandwidth": 1, "flops": {"f32": 1e9}}}'
 try "{\"format\": \"tdl-topology\", \"version\": 1, $device, \"levels\": [{\"name\": null, \"latency\": 0, \"bandwidth\": 1}]}"
 # What many levels have in all has no bounds.
