@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-/* Kernels follow each other within microseconds, while a thread that sleeps
- * wakes up some 50 us later: so long a thread looks for what it waits for, in
- * seconds, before it sleeps. */
+/* Kernels follow each other within microseconds, and a thread that sleeps takes
+ * longer to wake up than many of them take: for so many seconds it looks for
+ * what it waits for before it sleeps.  The number is picked. */
 #define SPIN 200e-6
 
 /* Of a call: its number and, in the low bits, the parts that it has. */
