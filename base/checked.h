@@ -34,7 +34,7 @@ static inline bool ck_product(const int64_t *dims, int n, int64_t *r)
 	return true;
 }
 
-/* Sums and products of numbers >= 0, which stop at INT64_MAX. */
+/* Sums and products of numbers >= 0 that saturate at INT64_MAX. */
 static inline int64_t saturated_add(int64_t x, int64_t y)
 {
 	int64_t r;
@@ -60,8 +60,8 @@ static inline int64_t floor_mod(int64_t a, int64_t b)
 	return m < 0 ? m + b : m;
 }
 
-/* The greatest number that divides a and b, 0 for two of 0; 2^62 where it would
- * be 2^63. */
+/* The greatest common divisor of a and b; 0 if both are 0.  Where it would be
+ * 2^63, which does not fit, 2^62. */
 static inline int64_t common_divisor(int64_t a, int64_t b)
 {
 	uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;

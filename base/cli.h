@@ -1,7 +1,7 @@
 /* The command line of a program: its options from one table, its exit status.
  *
- * A table of cli_option is parsed by getopt_long(), and the help is printed
- * from the same table, so that an option is documented if and only if it is
+ * getopt_long() parses by a table of cli_option, and the help is printed from
+ * the same table, so that an option is documented if and only if it is
  * accepted.  These functions are the outermost layer of main(): they print. */
 #ifndef TDL_BASE_CLI_H
 #define TDL_BASE_CLI_H
@@ -15,7 +15,7 @@
 /* Exit statuses of tdlc and tdlrun. */
 typedef enum cli_status {
 	CLI_OK = 0,
-	CLI_INPUT = 1,	    /* the input is at fault; diagnostics say why */
+	CLI_INPUT = 1,	    /* the input is faulty; diagnostics say why */
 	CLI_USAGE = 2,	    /* the command line is wrong */
 	CLI_NO_PLAN = 3,    /* no plan satisfies the limits */
 	CLI_MACHINE = 4,    /* output, device, peer failed */
@@ -26,14 +26,14 @@ typedef struct cli_program {
 	const char *name;     /* "tdlc plan" */
 	const char *synopsis; /* "MODEL -k N [OPTION]..." */
 	const char *about;    /* the command's purpose, a sentence or more */
-	/* Gets the messages of cli_usage() and cli_failed() in place of
-	 * standard error; NULL for a program. */
+	/* Receives the messages of cli_usage() and cli_failed(), which
+	 * otherwise go to standard error; NULL for a program. */
 	void (*say)(void *to, const char *text);
 	void *to;
 	bool members; /* messages name options "devices", not "--devices" */
 } cli_program;
 
-/* Words given to an option that may be repeated, in their order. */
+/* The values of an option that may be repeated, in the order given. */
 typedef VEC(const char *) cli_words;
 
 typedef enum cli_kind {
@@ -52,36 +52,37 @@ enum { CLI_ALONE = -1 };
 typedef struct cli_option {
 	cli_kind kind;
 	char letter;	  /* 'k' for -k; 0 for none */
-	const char *name; /* "devices" for --devices; "-MF" for -MF, spelled
-			     so; NULL for none */
+	/* "devices" for --devices; a name that begins with '-', as "-MF", is
+	 * used as it stands; NULL for none */
+	const char *name;
 	const char *arg;  /* "N", in the help; NULL for a flag */
-	const char *help; /* lower case, no full stop; broken into lines
-			     by the printer */
+	/* lower case, no full stop; the printer breaks it into lines */
+	const char *help;
 	void *to;
 	double min, max;
-	/* The values of a CLI_CHOICE; of a text some that it may have, for
-	 * completion; NULL-terminated.  NULL for none. */
+	/* NULL-terminated, or NULL.  CLI_CHOICE: all values.  CLI_TEXT: some
+	 * values, for completion. */
 	const char *const *choices;
 } cli_option;
 
-/* Parses argv[1..argc) by the table, which ends in { CLI_END }; operands are
- * moved to the end of argv and argv[argc] stays NULL.  --help is always
- * accepted, and --help=NAME, which prints the choices of the option of that
- * name or letter, a line each.  Returns the index of the first operand; or -1
- * if main() has to end with *status: after --help, or after an error, which
- * has been printed. */
+/* Parses argv[1..argc) by the table, which ends in { CLI_END }.  Operands are
+ * moved to the end of argv; argv[argc] stays NULL.  Every program accepts
+ * --help, and --help=NAME, which prints the choices of the option with that
+ * name or letter, one per line.  Returns the index of the first operand; or -1
+ * if main() has to end with *status: after --help, or after an error, which has
+ * been printed. */
 int cli_parse(arena *a, const cli_program *p, const cli_option *options,
 	      int argc, char **argv, cli_status *status);
 
-/* The first operand that a command line has by a table, before it is parsed;
- * NULL.  Adds the long names of the options that are given.  Nothing is
- * printed, nor set, nor moved. */
+/* Returns the first operand of a command line that is not yet parsed; NULL if
+ * there is none.  Appends the long names of the options given to *names.
+ * Prints nothing, sets nothing and leaves argv in order. */
 const char *cli_operand(arena *a, const cli_option *options, int argc,
 			char *const *argv, cli_words *names);
 
-/* Sets one option by its long name, or its letter, as --name=value would;
- * value is NULL for a flag.  CLI_USAGE, after a message, if there is none or
- * the value does not suit it. */
+/* Sets the option with this long name, or letter, as --name=value would; value
+ * is NULL for a flag.  Returns CLI_USAGE, after a message, if there is no such
+ * option or the value does not suit it. */
 cli_status cli_set(arena *a, const cli_program *p, const cli_option *options,
 		   const char *name, const char *value);
 
@@ -97,28 +98,28 @@ cli_status cli_failed(const cli_program *p, const char *fmt, ...)
 /* The GNU form of --version, on standard output. */
 void cli_version(const char *program);
 
-/* Ends main(): closes standard output, so that a full disk is noticed, and
- * returns status, or CLI_MACHINE with a message where that failed. */
+/* Closes standard output, so that a full disk is noticed.  Returns status for
+ * main() to end with, or CLI_MACHINE, after a message, if closing failed. */
 cli_status cli_finish(const char *program, cli_status status);
 
-/* Whether standard error is a terminal that is not dumb. */
+/* Whether standard error is a terminal other than TERM=dumb. */
 bool cli_terminal(void);
 
-/* Whether output to standard error may be coloured: it is such a terminal, and
+/* Whether output to standard error may be coloured: cli_terminal() holds, and
  * NO_COLOR is not set (no-color.org). */
 bool cli_colour(void);
 
-/* A whole number, all of text and nothing else, min <= *v <= max. */
+/* Reads a whole number, min <= *v <= max, that takes up all of text. */
 bool cli_int(const char *text, int64_t min, int64_t max, int64_t *v);
 
-/* NAME=VALUE as its two parts, split at the first '='.  False, with neither
- * set, where there is no '=' or the name is empty. */
+/* Splits NAME=VALUE at the first '='; both parts are in a.  Returns false and
+ * sets neither if there is no '=' or the name is empty. */
 bool cli_setting(arena *a, const char *text, const char **name,
 		 const char **value);
 
-/* NAME=2x3x4 split at the last '='.  NAME= is a shape without dimensions.
- * Returns the number of dimensions, each >= 0; -1 if it is malformed or has
- * more than max. */
+/* Splits NAME=2x3x4 at the last '='.  NAME= is a shape without dimensions.
+ * Returns the number of dimensions, each >= 0; -1 if the text is malformed or
+ * has more than max. */
 int cli_shape(arena *a, const char *text, const char **name, int64_t *dims,
 	      int max);
 

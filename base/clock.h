@@ -5,23 +5,25 @@
 
 #include <stdbool.h>
 
-/* Seconds since some moment in the past, which stays the same while the machine
- * is up; unaffected by changes of the date (CLOCK_MONOTONIC). */
+/* Seconds since a fixed moment in the past, valid while the machine is up.
+ * Changes of the date do not affect it (CLOCK_MONOTONIC). */
 double clock_seconds(void);
 
 /* Seconds of processor time of the calling thread. */
 double clock_thread_seconds(void);
 
-/* The moment at which a search has to end with what it has; all zero: never. */
+/* The moment at which a search must stop and return its best result; all zero
+ * means never. */
 typedef struct deadline {
 	double at; /* clock_seconds() */
 } deadline;
 
-/* The moment that is so many seconds from now; never for 0 or less. */
+/* The moment `seconds' from now; never if seconds <= 0. */
 deadline deadline_in(double seconds);
 
-/* Whether it is over.  A caller who asked to stop has it end at once
- * (memory_poll()), which is why searches without a deadline ask, too. */
+/* Whether the deadline has passed.  Searches without a deadline call this too:
+ * it also polls for the caller's request to stop (memory_poll()), which ends
+ * the call at once. */
 bool deadline_is_over(deadline d);
 
 #endif

@@ -1,11 +1,11 @@
-/* Times that were measured at some sizes, and at those between.  The logarithm
- * of the time is linear in that of the size from point to point; what is
- * smaller than the first takes as long as that, what is larger than the last
- * one is as fast. */
+/* A curve of times measured at several sizes, interpolated linearly in the
+ * logarithms of both.  A size below the first point takes the first point's
+ * time; a size above the last has the last point's rate. */
 #ifndef TDL_BASE_CURVE_H
 #define TDL_BASE_CURVE_H
 
-/* Sizes rise from point to point; seconds, above 0, do not fall. */
+/* Sizes increase from point to point.  Seconds are above 0 and do not
+ * decrease. */
 typedef struct curve_point {
 	double size, seconds;
 } curve_point;

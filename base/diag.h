@@ -1,9 +1,9 @@
-/* Diagnostics: faults in the user's input, each with its place and, where there
- * is one, a remedy.
+/* Diagnostics: faults in the user's input, each with its place and, where
+ * possible, a remedy.
  *
- * Every reader of input takes a diag_sink, adds to it and goes on; only the
- * driver prints.  Each diagnostic has a name out of base/diag.def, and each
- * name has a golden test. */
+ * Every reader of input takes a diag_sink, adds its faults to it and goes on;
+ * only the driver prints.  Each diagnostic has a name from base/diag.def, and
+ * each name has a golden test. */
 #ifndef TDL_BASE_DIAG_H
 #define TDL_BASE_DIAG_H
 
@@ -35,53 +35,54 @@ typedef enum diag_id {
 	DIAG_COUNT
 } diag_id;
 
-/* The name as users see it, "read-outside", and a sentence on its meaning. */
+/* The name as users see it, "read-outside", and a sentence that explains it. */
 const char *diag_name(diag_id id);
 const char *diag_summary(diag_id id);
 
 typedef struct diag_sink diag_sink;
 
-/* Diagnostics and sources live in a. */
+/* Returns a new sink.  Its diagnostics and its list of sources live in a. */
 diag_sink *diag_sink_new(arena *a);
 
-/* A new sink with the sources of another one, so that ranges in them have their
- * places; without its diagnostics. */
+/* Returns a new sink that knows the sources of another, so that ranges in them
+ * resolve to places, but has none of its diagnostics. */
 diag_sink *diag_sink_beside(arena *a, const diag_sink *from);
 
-/* Adds all diagnostics of another sink that was made beside this one, or with
- * the same sources. */
+/* Appends the diagnostics of `from', which must have the same sources as s or
+ * have been made by diag_sink_beside(s). */
 void diag_join(diag_sink *s, const diag_sink *from);
 
-/* An option in a message, by its name: as the command line has it ("--memory",
- * "-k"), or as members of a request are named ("memory", "devices") after
- * diag_name_members().  One that is in base/options.def. */
+/* The name of an option of base/options.def for a message: as on the command
+ * line ("--memory", "-k"), or, after diag_name_members(), as a member of a
+ * request ("memory", "devices"). */
 const char *diag_option(const diag_sink *s, const char *name);
 void diag_name_members(diag_sink *s);
 
 /* Adds a source text, which must outlive the sink and may hold any bytes.
- * Returns the offset of its first byte; the last valid range ends at that
- * plus len.  Returns 0, with an error added, when the text is larger than
+ * Returns the offset of its first byte; the end of the last valid range is that
+ * offset plus len.  Returns 0, with an error added, if the text is larger than
  * DIAG_MAX_SOURCE or the space of offsets is used up. */
 #define DIAG_MAX_SOURCE (64u << 20)
 uint32_t diag_add_source(diag_sink *s, const char *path, const char *text,
 			 size_t len);
 
-/* The path of the source that r is in; NULL for NOWHERE.  The text of r is
- * returned by diag_text(), not zero-terminated, its length in *len. */
+/* The path of the source that contains r, and the text of r, which is not
+ * zero-terminated and *len bytes long; both NULL for NOWHERE. */
 const char *diag_path(const diag_sink *s, range r);
 const char *diag_text(const diag_sink *s, range r, size_t *len);
 
 /* 1-based line and column, in bytes, of an offset; 0 and 0 for nowhere. */
 void diag_line_col(const diag_sink *s, uint32_t offset, int *line, int *col);
 
-/* Adds an error or a warning at a range. The message is one sentence, lower
- * case, without a full stop, the user's words in ' '. */
+/* Adds an error or a warning at a range.  The message is one sentence, lower
+ * case, without a full stop; the user's words are in ' '. */
 void diag_error(diag_sink *s, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void diag_warning(diag_sink *s, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The same where the place is no text: "model.onnx: node 'conv_3'". */
+/* The same for a place that is not in a source text: "model.onnx: node
+ * 'conv_3'". */
 void diag_error_in(diag_sink *s, diag_id id, const char *place,
 		   const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -93,19 +94,19 @@ void diag_warning_in(diag_sink *s, diag_id id, const char *place,
 void diag_note(diag_sink *s, range at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Number of errors so far.  After DIAG_MAX_ERRORS, diag_full() is true and
- * further ones are counted but not kept; the last one that is says so. */
+/* The number of errors so far.  From DIAG_MAX_ERRORS on, diag_full() is true,
+ * and further errors are counted but not kept; the last error kept says so. */
 #define DIAG_MAX_ERRORS 100
 int diag_errors(const diag_sink *s);
-/* Makes warnings of all errors but the first n. */
+/* Turns all errors but the first n into warnings. */
 void diag_forgive(diag_sink *s, int n);
 bool diag_full(const diag_sink *s);
 
-/* The message of error i, 0 <= i < diag_errors(); NULL for one that was not
- * kept. */
+/* The message of error i, 0 <= i < diag_errors(); NULL if it was not kept. */
 const char *diag_message(const diag_sink *s, int i);
 
-/* Diagnostic i of all that were kept, notes among them, in order. */
+/* Diagnostics as values, notes included, in the order in which they were added:
+ * 0 <= i < diag_count(). */
 typedef enum diag_severity { DIAG_IS_ERROR, DIAG_IS_WARNING, DIAG_IS_NOTE }
 	diag_severity;
 
@@ -113,10 +114,11 @@ typedef struct diag_view {
 	diag_severity severity;
 	const char *name;    /* "" for a note */
 	const char *message;
-	const char *file;    /* or another place; NULL: none */
+	const char *file;    /* a path, or another place; NULL: none */
 	int line, column, end_line, end_column; /* 0: none */
-	/* The line, of a long one what is around the place, at most 160 bytes
-	 * without control characters; and the column of its first byte. */
+	/* The line, and the column of the excerpt's first byte.  Of a long line
+	 * the excerpt is the part around the place; at most 160 bytes, without
+	 * control characters. */
 	const char *excerpt; /* NULL: none */
 	int excerpt_column;
 } diag_view;
@@ -128,13 +130,13 @@ diag_view diag_at(const diag_sink *s, int i);
 bool diag_source(const diag_sink *s, int i, const char **path,
 		 const char **text, size_t *len);
 
-/* Prints all of them, as text in GNU form with the line and a caret, coloured
- * if asked. */
+/* Prints all diagnostics in GNU form, each with its line of source and a caret,
+ * coloured if asked. */
 void diag_print(const diag_sink *s, FILE *to, bool colour);
 
-/* The same of diagnostics out of any sink; or as JSON,
+/* The same for diagnostics gathered from any sinks: as text; as JSON,
  * {"diagnostics": [{"file", "line", "column", "end_line", "end_column",
- *  "severity", "name", "message", "notes": [{...}]}]}; or as a SARIF log, with
+ * "severity", "name", "message", "notes": [{...}]}]}; or as a SARIF log, with
  * notes as related locations. */
 void diag_print_views(const diag_view *all, int n, FILE *to, bool colour);
 void diag_print_views_json(const diag_view *all, int n, FILE *to);

@@ -1,11 +1,11 @@
 /* Element types of tensors.
  *
- * The floats of 8 bits and less are named as in ONNX and ml_dtypes, by the
- * bits of their exponents and mantissas: "fn" has finite numbers and NaN but
- * no infinity, "fnuz" neither an infinity nor a negative zero; f8e8m0 has
- * powers of two alone and no sign; those of 6 and 4 bits have only finite
- * numbers.  In memory, in .npz files and in plans an element of less than 8
- * bits takes a byte, in its lower bits; an i4 or i2 has its sign extended. */
+ * Floats of 8 bits and less have the names of ONNX and ml_dtypes, which give
+ * the bits of exponent and mantissa.  "fn": finite numbers and NaN, no
+ * infinity.  "fnuz": no infinity and no negative zero. f8e8m0: powers of two
+ * only, unsigned.  Those of 6 and 4 bits: finite numbers only.  In memory, in
+ * .npz files and in plans an element of less than 8 bits takes the lower bits
+ * of a byte; i4 and i2 are sign-extended. */
 #ifndef TDL_BASE_DTYPE_H
 #define TDL_BASE_DTYPE_H
 
@@ -43,11 +43,11 @@ typedef enum dtype {
 	DT_COUNT
 } dtype;
 
-/* The name in TDL, "f32"; and back, DT_NONE for an unknown name. */
+/* The name in TDL, "f32"; the type with that name, DT_NONE if there is none. */
 const char *dtype_name(dtype t);
 dtype dtype_parse(const char *name);
 
-/* Bytes per element in memory; and how many bits of them count, 8 for bool. */
+/* Bytes per element in memory; significant bits per element, 8 for bool. */
 size_t dtype_size(dtype t);
 int dtype_bits(dtype t);
 
@@ -55,7 +55,7 @@ bool dtype_is_float(dtype t);
 bool dtype_is_int(dtype t); /* bool is none */
 bool dtype_is_signed(dtype t);	/* i64 i32 i16 i8 i4 i2 */
 
-/* Floats that are computed in f32: all but f64 and f32. */
+/* Floats whose arithmetic is done in f32: all but f64 and f32. */
 bool dtype_is_small_float(dtype t);
 
 /* The type in which a reduction over elements of t accumulates: f32 for the

@@ -1,16 +1,16 @@
-/* Hash functions, and hash tables of rows that the caller keeps.
+/* Hash functions, and hash tables over rows that the caller stores.
  *
- * A table maps the hash of a row's key to the row's number.  The caller, who
- * knows what a key is, compares it, and sees the numbers of all rows with that
- * hash:
+ * A table maps the hash of a row's key to the row's number.  It does not know
+ * the keys: the caller gets the numbers of all rows with a given hash and
+ * compares the keys:
  *
- *	uint32_t at = 0;
- *	for (int i; (i = hash_table_next(&t, hash, &at)) >= 0;)
- *		if (is_equal(&rows[i], key))
- *			return i;
- *	hash_table_add(arena, &t, hash, nrows);
+ * 	uint32_t at = 0;
+ * 	for (int i; (i = hash_table_next(&t, hash, &at)) >= 0;)
+ * 		if (is_equal(&rows[i], key))
+ * 			return i;
+ * 	hash_table_add(arena, &t, hash, nrows);
  *
- * Nothing of a table is in any order, and numbers are never taken out. */
+ * Rows have no order in the table and cannot be removed one by one. */
 #ifndef TDL_BASE_HASH_H
 #define TDL_BASE_HASH_H
 
@@ -19,7 +19,8 @@
 
 #include "base/arena.h"
 
-/* 64-bit FNV-1a, for hash tables only; chain calls through seed. */
+/* 64-bit FNV-1a, for hash tables only.  To hash several values, pass each
+ * result as the next seed. */
 #define HASH_SEED 0xcbf29ce484222325u
 uint64_t hash_bytes(uint64_t seed, const void *p, size_t n);
 uint64_t hash_str(uint64_t seed, const char *s);
@@ -28,25 +29,26 @@ static inline uint64_t hash_i64(uint64_t seed, int64_t v)
 	return hash_bytes(seed, &v, sizeof(v));
 }
 
-/* The same use, faster: n words at a time, not bytes. */
+/* For the same use, but faster: hashes n words rather than bytes. */
 uint64_t hash_words(uint64_t seed, const uint64_t *p, size_t n);
 
 typedef struct hash_slot {
 	uint32_t hash;
-	int row; /* the number + 1; 0: the slot is free */
+	int row; /* the row's number + 1; 0: the slot is free */
 } hash_slot;
 
-/* All zero is an empty table.  Open addressing, at most half full. */
+/* A hash table with open addressing, at most half full.  All zero is an empty
+ * table. */
 typedef struct hash_table {
 	hash_slot *slots;
 	uint32_t nslots; /* 0, or a power of two */
 	uint32_t n;      /* rows */
 } hash_table;
 
-/* Adds a row's number, which is not negative.  The slots live in the arena. */
+/* Adds a row's number, >= 0.  The slots live in a. */
 void hash_table_add(arena *a, hash_table *t, uint64_t hash, int row);
 
-/* Takes all rows out; the slots stay for the next ones. */
+/* Removes all rows and keeps the slots for reuse. */
 void hash_table_clear(hash_table *t);
 
 static inline uint32_t hash_fold(uint64_t hash)
@@ -54,8 +56,8 @@ static inline uint32_t hash_fold(uint64_t hash)
 	return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* The next row that was added with that hash; -1: there are no more.  *at is 0
- * before the first call, and counts the slots that were looked at. */
+/* Returns the next row that was added with that hash; -1 after the last.  Set
+ * *at to 0 before the first call; it counts the slots visited. */
 static inline int hash_table_next(const hash_table *t, uint64_t hash,
 				  uint32_t *at)
 {

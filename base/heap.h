@@ -7,9 +7,8 @@
 #include "base/arena.h"
 #include "base/vec.h"
 
-/* The order is by key, then by second key, then by item: no two different items
- * are equal, so that the order in which they are taken out does not depend on
- * that in which they were pushed. */
+/* Entries are ordered by key, then second, then item.  No two items are equal,
+ * so the order of removal does not depend on the order of insertion. */
 typedef struct heap_entry {
 	int64_t key, second;
 	int item;
@@ -21,7 +20,7 @@ typedef struct heap {
 } heap;
 
 void heap_push(arena *a, heap *h, heap_entry e);
-/* Takes the least entry out of a heap that is not empty. */
+/* Removes and returns the least entry.  The heap must not be empty. */
 heap_entry heap_pop(heap *h);
 
 #endif

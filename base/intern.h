@@ -1,5 +1,5 @@
-/* Interned strings and a hash map keyed by strings: the names of the language,
- * of models and of files, wherever they are looked up. */
+/* Interned strings, and a hash map keyed by strings.  Used wherever names of
+ * the language, of models and of files are looked up. */
 #ifndef TDL_BASE_INTERN_H
 #define TDL_BASE_INTERN_H
 
@@ -9,8 +9,8 @@
 
 #include "base/arena.h"
 
-/* A set of strings: equal strings have the same address, so that they are
- * compared by ==.  The strings live in its arena. */
+/* A set of strings in which equal strings have the same address, so that
+ * callers compare them by ==. The strings live in the interner's arena. */
 typedef struct interner interner;
 
 interner *interner_new(arena *a);

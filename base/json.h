@@ -1,33 +1,36 @@
-/* jansson, for code that runs in a memory_call() (base/memory.h), and values of
- * text that may be anything.
+/* jansson for code that runs in a memory_call() (base/memory.h), and JSON
+ * strings of arbitrary text.
  *
- * While a memory is current, each value that a function below makes is entered
- * in a list with a reference of its own; when the call ends, in either way, the
- * values that are left are freed.  One that cannot be made ends the call.
- * jansson takes its memory from malloc(): it is not in a quota. */
+ * While a memory is current, each value that one of the functions below makes
+ * is entered in a list, which holds a reference to it.  When the call ends,
+ * however it ends, the remaining values are freed.  A failure to make a value
+ * ends the call. jansson takes its memory from malloc(), so JSON values do not
+ * count towards a quota. */
 #ifndef TDL_BASE_JSON_H
 #define TDL_BASE_JSON_H
 
 #include <jansson.h>
 
-/* A string of any bytes.  JSON is UTF-8: of other text, each byte that is not
- * ASCII becomes '?'. */
+/* Returns a JSON string of any bytes.  If the text is not valid UTF-8, each
+ * byte that is not ASCII becomes '?'. */
 json_t *json_of_text(const char *text);
 
-/* A text of arena a, as json_dumps() would make it. */
+/* The text of j in arena a, formatted as by json_dumps(). */
 struct arena;
 char *json_text(struct arena *a, const json_t *j, size_t flags);
 
-/* The parts of the macros below.  A value that was made; NULL ends the call. */
+/* The functions behind the macros below. json_made() registers a new value;
+ * NULL ends the call. */
 json_t *json_made(json_t *j);
-/* The same of one that may be NULL for another reason than lack of memory. */
+/* The same for a value that may be NULL for reasons other than lack of
+ * memory. */
 json_t *json_made_if(json_t *j, int representable);
-/* A value that was read; NULL where the text is at fault. */
+/* Registers a value that was read; NULL if the text is at fault. */
 json_t *json_was_read(json_t *j);
-/* The status of a function that put a value into another. */
+/* Checks the status of a function that put a value into another. */
 int json_was_put(int status, const json_t *value);
 
-/* Frees the values of the innermost call; memory_call() does. */
+/* Frees the values of the innermost call; called by memory_call(). */
 struct memory;
 void json_values_end(struct memory *m);
 
@@ -44,7 +47,7 @@ void json_values_end(struct memory *m);
 #define json_array_append_new(a, x) json_put_last(a, x)
 #endif
 
-/* NULL where x is not finite, or not UTF-8, as jansson's. */
+/* NULL if x is not finite, or not UTF-8, as with jansson's own functions. */
 json_t *json_finite(double x);
 json_t *json_utf8(const char *x);
 int json_put_member(json_t *object, const char *key, json_t *x);

@@ -1,5 +1,5 @@
-/* Members of JSON from files, of which nothing is trusted: what is wrong is
- * said with its place, "measured[1].memory[3]: ..". */
+/* Reads members of JSON files, none of which is trusted.  Each fault is
+ * reported with its place: "measured[1].memory[3]: ..". */
 #ifndef TDL_BASE_JSON_READER_H
 #define TDL_BASE_JSON_READER_H
 
@@ -13,52 +13,53 @@
 typedef struct json_reader {
 	arena *a;
 	diag_sink *s;
-	diag_id wrong;	  /* what is added where something is */
+	diag_id wrong;	  /* the diagnostic that is added on a fault */
 	const char *path; /* of the file */
-	const char *part; /* of it: "measured[1]"; "" for all */
+	const char *part; /* the part of the file: "measured[1]"; "" for all */
 } json_reader;
 
-/* Adds an error at the part; false. */
+/* Adds an error at the part; returns false. */
 bool json_reader_wrong(const json_reader *r, const char *what);
 
-/* The reader of a member of r's part; of the i-th of a list there. */
+/* A reader for a member of r's part; for element i of a list member. */
 json_reader json_reader_member(const json_reader *r, const char *key);
 json_reader json_reader_inside(const json_reader *r, const char *key,
 			       size_t i);
 
-/* All functions below are false where they have added an error. */
+/* The functions below return false after adding an error. */
 
-/* A number of at least `least', or `otherwise' where there is none and that is
- * not negative. */
+/* Reads a number that is at least `least'.  If the member is missing, stores
+ * `otherwise', unless that is negative, which makes it an error. */
 bool json_reader_number(const json_reader *r, const json_t *of,
 			const char *key, double least, double otherwise,
 			double *to);
 
-/* A whole number from `least' to `most'. */
+/* Reads a whole number from `least' to `most'. */
 bool json_reader_whole(const json_reader *r, const json_t *of,
 		       const char *key, int64_t least, int64_t most,
 		       int64_t *to);
 bool json_reader_count(const json_reader *r, const json_t *of,
 		       const char *key, int64_t most, int *to);
 
-/* An object that has no other keys than these. */
+/* Checks that an object has no keys but these. */
 bool json_reader_keys(const json_reader *r, const json_t *of,
 		      const char *const *keys);
 
-/* A text, in the reader's arena; "" where there is none. */
+/* Reads a string into the reader's arena; "" if the member is missing. */
 bool json_reader_string(const json_reader *r, const json_t *of,
 			const char *key, const char **to);
 
-/* A list of at least `least' members and at most `most', which is *to; NULL
- * where `least' is 0 and there is none. */
+/* Reads a list of `least' to `most' members, borrowed from `of'.  If `least' is
+ * 0 and the member is missing, stores NULL. */
 bool json_reader_list(const json_reader *r, const json_t *of, const char *key,
 		      size_t least, size_t most, const json_t **to);
 
-/* The value of a file of at most `most' bytes, whose objects have no key twice;
- * NULL where it is none, with errors added.  json_decref() frees it. */
+/* Parses a file of at most `most' bytes; no object may have a key twice.
+ * Returns NULL, with errors added, on failure.  The caller frees the value with
+ * json_decref(). */
 json_t *json_reader_file(const json_reader *r, size_t most);
 
-/* The same of a text. */
+/* The same for a text in memory. */
 json_t *json_reader_text(const json_reader *r, const char *text, size_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* The known name that a misspelt one was probably meant to be, for a note
+/* Finds the known name that a misspelt one probably stands for, for a note
  * under the error: "did you mean 'softmax'?". */
 #ifndef TDL_BASE_SPELLING_H
 #define TDL_BASE_SPELLING_H
@@ -8,25 +8,24 @@
 
 typedef struct spelling {
 	const char *given;
-	const char *nearest; /* of the names tried; NULL if none is near */
+	/* the nearest of the names tried; NULL if none is near */
+	const char *nearest;
 	int distance;	     /* of nearest */
 } spelling;
 
-/* The restricted Damerau-Levenshtein distance, without regard to case: the
- * number of letters inserted, deleted, replaced, or swapped with their
- * neighbour, to turn a into b.  Names longer than SPELLING_MAX are far from
- * all. */
+/* The restricted Damerau-Levenshtein distance, ignoring case: how many letters
+ * must be inserted, deleted, replaced, or swapped with their neighbour to turn
+ * a into b.  SPELLING_FAR if a name is longer than SPELLING_MAX. */
 #define SPELLING_MAX 63
 #define SPELLING_FAR 1000
 int spelling_distance(const char *a, const char *b);
 
-/* Compares a known name.  It is near if at most a third of the letters differ,
- * or if one name begins with the other, of three letters or more; of equally
- * near names the shortest is kept, of these the first one tried. */
+/* Tries a known name.  It is near if at most a third of the letters differ, or
+ * if one name is a prefix of the other and has three letters or more.  Of
+ * equally near names the shortest is kept; of these, the first tried. */
 void spelling_try(spelling *s, const char *known);
 
-/* A note under the diagnostic that was added last; nothing if no name is
- * near. */
+/* Adds a note under the last diagnostic; nothing if no name is near. */
 void spelling_note(const spelling *s, diag_sink *sink);
 
 /* "; did you mean 'softmax'?", or "". */

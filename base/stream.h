@@ -1,5 +1,5 @@
-/* A text that is written with fprintf().  It takes its memory from malloc(),
- * and gives it back when the current call ends in between (base/memory.h). */
+/* A text written with fprintf().  It takes its memory from malloc(), and gives
+ * it back if the current call ends early (base/memory.h). */
 #ifndef TDL_BASE_STREAM_H
 #define TDL_BASE_STREAM_H
 
@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 
-/* On the stack of the function that opens and closes it. */
+/* Lives on the stack of the function that opens and closes it. */
 typedef struct text_stream {
 	FILE *to;
 	char *text;
@@ -16,12 +16,12 @@ typedef struct text_stream {
 	memory_guard guard;
 } text_stream;
 
-/* Opens it.  Without memory: ends the current call, or returns NULL, and there
- * is nothing to close. */
+/* Opens the stream.  If there is no memory, ends the current call, or returns
+ * NULL and there is nothing to close. */
 FILE *text_stream_open(text_stream *s);
 
-/* The text that was written, *len bytes and a zero, in a; closes the stream.
- * NULL where there was no memory for all of it, or ends the call. */
+/* Closes the stream and returns its text in a: *len bytes and a zero.  If there
+ * was no memory for all of it, ends the current call, or returns NULL. */
 char *text_stream_close(text_stream *s, arena *a, size_t *len);
 
 #endif

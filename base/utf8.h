@@ -1,11 +1,11 @@
-/* UTF-8, RFC 3629: the check of bytes that come from source texts and
- * models. */
+/* UTF-8 (RFC 3629): checks bytes that come from source texts and models. */
 #ifndef TDL_BASE_UTF8_H
 #define TDL_BASE_UTF8_H
 
 #include <stddef.h>
 
-/* The bytes of the character at s[0..left), left > 0; 0 where there is none. */
+/* The length in bytes of the character at s[0..left), left > 0; 0 if it is not
+ * well-formed. */
 static inline size_t utf8_length(const char *text, size_t left)
 {
 	const unsigned char *s = (const unsigned char *)text;

@@ -23,8 +23,8 @@
 				    sizeof(*(v)->at)), 0)),               \
 	 (void)((v)->at[(v)->n++] = (x)))
 
-/* Room for twice as many objects of the given size, at least 8; the first
- * *cap are copied.  Used through vec_push(). */
+/* Grows an array: returns room for twice as many objects of the given size, at
+ * least 8, and copies the first *cap.  Used through vec_push(). */
 void *vec_grow(arena *a, void *at, int *cap, size_t size);
 
 #endif
