@@ -1,9 +1,8 @@
 /* The syntax tree of TDL.
  *
- * The grammar only builds it; the checker (dsl/check.h) fills in the fields
- * marked [check] and is the only one to do so.  Names are interned in the
- * module set's interner: compare them by ==.  Everything lives in the module
- * set's arena. */
+ * The grammar only builds it; only the checker (dsl/check.h) fills in the
+ * fields marked [check].  Names are interned in the module set's interner:
+ * compare them by ==. Everything lives in the module set's arena. */
 #ifndef TDL_DSL_AST_H
 #define TDL_DSL_AST_H
 
@@ -22,17 +21,18 @@ typedef struct ast_block ast_block;
 /* ---- names -------------------------------------------------------------- */
 
 typedef enum ast_symbol_kind {
-	SYMBOL_TENSOR, /* a parameter, or what a let computes */
+	SYMBOL_TENSOR, /* a parameter, or a tensor that a let computes */
 	SYMBOL_ATTR,
-	SYMBOL_SIZE,  /* N, bound by a whole dimension of a parameter */
-	SYMBOL_CONST, /* a let that is a number */
+	/* N, bound by a dimension of a parameter that is N alone */
+	SYMBOL_SIZE,
+	SYMBOL_CONST, /* a let whose value is a number */
 	SYMBOL_PACK,  /* ..d, bound by a parameter */
 	SYMBOL_VAR,   /* of a lambda */
 } ast_symbol_kind;
 
-/* The meaning of a name in an operator: each declaration has one, and all its
- * uses point at it.  Who needs to know something of the names of an operator
- * has an array of op->nsymbols elements. */
+/* The meaning of a name in an operator.  Each declaration has one, and all uses
+ * of the name point at it.  A caller that keeps facts on an operator's names
+ * has an array of op->nsymbols elements, indexed by .number. */
 typedef struct ast_symbol {
 	const char *name;
 	ast_symbol_kind kind;
@@ -45,18 +45,20 @@ typedef struct ast_symbol {
 /* ---- element types ------------------------------------------------------ */
 
 typedef enum ast_type_kind {
-	TYPE_SHARED, /* none is written: that of all tensors without one */
+	/* none is written: the type shared by all tensors without one */
+	TYPE_SHARED,
 	TYPE_EXACT,  /* .exact */
 	TYPE_INT,    /* `int', any integers */
 	TYPE_FLOAT,  /* `float', any floats */
-	TYPE_NAMED,  /* the value of the attribute .name, in a body of the
-			variable .name */
+	/* the value of the attribute .name; in a body, of the variable .name */
+	TYPE_NAMED,
 	TYPE_TENSOR, /* that of the tensor .name, as in cast(x, y) */
-	TYPE_ANY,    /* of a constant, say: it takes that of what it meets */
+	/* takes the type of its context, as a constant does */
+	TYPE_ANY,
 } ast_type_kind;
 
-/* An element type as it is written: after ':', in a conversion, as the value of
- * an attribute. */
+/* An element type as written: after ':', in a conversion, as the value of an
+ * attribute. */
 typedef struct ast_type {
 	const char *name; /* "f32", "int", an attribute's; NULL for none */
 	range at;
@@ -65,7 +67,8 @@ typedef struct ast_type {
 	const ast_symbol *symbol; /* [check] of TYPE_NAMED, TYPE_TENSOR */
 } ast_type;
 
-/* The type that a word after ':' says; NULL for none. */
+/* The type that a word after ':' names; .name is NULL if the word names
+ * none. */
 ast_type ast_type_of(const char *name, range at);
 
 static inline ast_type ast_type_exact(dtype t)
@@ -113,9 +116,10 @@ typedef enum ast_operator {
 /* The text of an operator: "+", "and". */
 const char *ast_operator_text(ast_operator op);
 
-/* The precedence of the outermost operator of an expression, the loosest first.
- * A left operand binds at least as tight as its operator, that of a comparison
- * and a right operand tighter; others have parentheses. */
+/* The precedence of an expression's outermost operator, the loosest first.  A
+ * left operand binds at least as tightly as its operator; a right operand, and
+ * either operand of a comparison, more tightly.  All others are in
+ * parentheses. */
 typedef enum ast_precedence {
 	BINDS_IF, /* lambda, too */
 	BINDS_OR,
@@ -130,11 +134,11 @@ typedef enum ast_precedence {
 
 ast_precedence ast_precedence_of_operator(ast_operator op);
 
-/* The same of an expression, without a look at its own parentheses. */
+/* The same for an expression, ignoring its own parentheses. */
 ast_precedence ast_precedence_of(const ast_expr *e);
 
-/* ..d, ..(d \ sel), ..(d & sel), ..d[sel], ..f(args).  In an index list, a
- * lambda's variables or a signature's dimensions. */
+/* A pack as an index, a lambda's variable or a signature's dimension: ..d, ..(d
+ * \ sel), ..(d & sel), ..d[sel], ..f(args). */
 typedef enum pack_kind {
 	PACK_ALL,    /* ..d */
 	PACK_MINUS,  /* ..(d \ sel) */
@@ -147,12 +151,12 @@ typedef struct ast_pack {
 	pack_kind kind;
 	const char *name; /* d; NULL for PACK_CALL */
 	ast_expr *sel;
-	/* [check] The pack; or the attribute whose list it is, or the broadcast
-	 * parameter whose own dimensions are meant. */
+	/* [check] The pack; or the attribute whose list it is; or the broadcast
+	 * parameter whose own dimensions it stands for. */
 	const ast_symbol *symbol;
 } ast_pack;
 
-/* A read that has a variable as an index by itself, as read->args[item]. */
+/* A read that uses a variable by itself as an index: read->args[item]. */
 typedef struct ast_indexing {
 	const ast_expr *read;
 	int item;
@@ -165,12 +169,11 @@ typedef struct ast_var {
 	ast_pack *pack;
 	range at;
 	const ast_symbol *symbol; /* [check] NULL for a pack */
-	/* [check] Where an extent that is not written, and not that of a
-	 * result's dimension, comes from: the reads in the lambda that have the
-	 * variable as an index by itself, but those with a guard.  It runs over
-	 * the dimension that it indexes in the first nalways of them, which are
-	 * always made and have to agree; or else, where none of these says it,
-	 * in the others, each under a condition. */
+	/* [check] For an extent that is neither written nor that of a result's
+	 * dimension: the unguarded reads in the lambda that use the variable by
+	 * itself as an index.  The first nalways are always made, and the
+	 * dimensions that they index have to agree on the extent.  If none of
+	 * them gives it, the others do, each under its condition. */
 	int nindexings, nalways;
 	const ast_indexing *indexings;
 } ast_var;
@@ -183,8 +186,8 @@ typedef struct ast_named {
 		      def's parameter */
 } ast_named;
 
-/* The meaning of a call's name: one of these, the others are NULL.  In a body a
- * name may be that of an operator and of a function; the arguments decide. */
+/* The meaning of a call's name: one member is set, the others are NULL.  In a
+ * body an operator and a function may share a name; the arguments decide. */
 typedef struct ast_callee {
 	const struct builtin *function; /* dsl/builtins.h; reducers, too */
 	const ast_op *op;
@@ -210,9 +213,10 @@ struct ast_expr {
 	ast_expr **args;
 	int nnamed;
 	ast_named *named; /* of AST_CALL: f(x, axis = 1) */
-	bool open_named;  /* the call ends in ", ..": in an onnx body, further
-			     attributes of the operator take the values of the
-			     entry's attributes with the same names */
+	/* the call ends in ", ..": in an onnx body, the operator's other
+	 * attributes take the values of the entry's attributes with the same
+	 * names */
+	bool open_named;
 	int nvars;
 	ast_var *vars;
 	ast_pack *pack;
@@ -223,16 +227,16 @@ struct ast_expr {
 				 type */
 };
 
-/* The depth of the tree at e, of whose operands .depth is set. */
+/* The depth of the tree at e.  The .depth of its operands is set. */
 int ast_depth(const ast_expr *e);
 
-/* Whether two expressions of an operator, whose names are bound, are the same
- * but for the variables that they bind.  Attributes count in their order. */
+/* Whether two expressions of an operator, with names bound, are equal up to the
+ * names of the variables that they bind.  The order of attributes counts. */
 bool ast_same(const ast_expr *x, const ast_expr *y);
 bool ast_same_pack(const ast_pack *x, const ast_pack *y);
 
-/* Whether two operators whose names are not bound, as dsl_copy_op() makes them,
- * are the same but for comments and the variables that they bind. */
+/* Whether two operators with unbound names, as dsl_copy_op() makes them, are
+ * equal up to comments and the variables that they bind. */
 bool ast_same_op(const ast_op *x, const ast_op *y);
 
 /* The reducer (kernel/reducers.h) of a reduction, whose lambda is args[0]; NULL
@@ -278,8 +282,8 @@ typedef struct ast_attr {
 	range at;
 } ast_attr;
 
-/* The index of the attribute with that name; -1 if there is none, as where name
- * is NULL. */
+/* The index of the attribute with that name; -1 if there is none or name is
+ * NULL. */
 int ast_find_attr(const ast_attr *attrs, int nattrs, const char *name);
 
 /* let name = lambda ..: e, or let a, b = f(x, axis = 1) */
@@ -307,13 +311,14 @@ struct ast_op {
 	ast_let *lets;
 	int nbodies;	   /* nresults, unless faulty */
 	ast_expr **bodies; /* one lambda per result */
-	int height;	   /* [check] of the calls of operators below it: 1
-			      where there are none; 0 not yet known */
+	/* [check] of the tree of operator calls: 1 without calls; 0 not yet
+	 * known */
+	int height;
 	int nsymbols;	   /* [check] */
 	const ast_symbol **symbols; /* [check] by number */
-	/* [check] Of grad f x(..): what each parameter is, one of f by its
-	 * number, or ~r for the derivative by its result r; and the number of
-	 * each attribute among those of f. */
+	/* [check] For grad f x(..): each parameter as the number of a parameter
+	 * of f, or ~r for the derivative by result r; each attribute as its
+	 * number in f. */
 	const int *grad_params, *grad_attrs;
 	bool faulty;	   /* [check] has an error; is not handed on */
 	bool built;	   /* made by dsl_copy_op(), not read from a text */
@@ -362,8 +367,9 @@ struct ast_stmt {
 	ast_type type;	   /* of a declaration */
 	int nbody, nother;
 	ast_stmt **body, **other;
-	range body_at, other_at; /* with the braces; NOWHERE for no else; that
-				    of the if for else if */
+	/* with the braces; NOWHERE without else; for "else if" that of the
+	 * if */
+	range body_at, other_at;
 };
 
 /* def name(x, n = 1) { body }: statements that several entries share. */

@@ -1,7 +1,7 @@
 /* The built-in functions of TDL: scalar functions, reducers and the functions
  * of bodies, as a table made of builtins.def, kernel/functions.def and
- * kernel/reducers.def.  The checker looks names up here; all others have the
- * row from the tree (ast_callee). */
+ * kernel/reducers.def.  Only the checker looks names up here; later stages find
+ * the row in the tree (ast_callee). */
 #ifndef TDL_DSL_BUILTINS_H
 #define TDL_DSL_BUILTINS_H
 
@@ -62,7 +62,8 @@ typedef struct builtin {
 	builtin_kind kind;
 	builtin_rule rule;
 	int least, most; /* arguments */
-	int fn;		 /* the function of kernels that it is, or -1 */
+	/* the kernel function (kernel/functions.h) that it is, or -1 */
+	int fn;
 	const struct reducer_facts *reducer; /* kernel/reducers.h; or NULL */
 } builtin;
 
@@ -71,8 +72,8 @@ extern const builtin builtin_table[BUILTIN_COUNT];
 /* NULL if there is none of that kind and name. */
 const builtin *builtin_find(builtin_kind kind, const char *name);
 
-/* The library operator that `op' of tensors stands for, "add"; NULL if there is
- * none. */
+/* The library operator, such as "add", that the token `op' stands for between
+ * tensors; NULL if there is none. */
 const char *builtin_overload(ast_operator op);
 
 #endif

@@ -1,6 +1,6 @@
-/* The checker: whether each definition of a module means something.  The front
- * end (dsl/dsl.h) calls it once per module; all later stages rely on it: an
- * operator that passed has every name bound to something that fits. */
+/* The checker: decides whether each definition of a module is valid.  The front
+ * end (dsl/dsl.h) calls it once per module.  All later stages rely on it: every
+ * name in an operator that passed is bound to something that fits. */
 #ifndef TDL_DSL_CHECK_H
 #define TDL_DSL_CHECK_H
 

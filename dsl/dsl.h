@@ -1,13 +1,13 @@
-/* The front end: source text to checked operators.  It is the interface of dsl/
- * for the rest of the compiler: a set of modules is loaded, then operators are
- * looked up by name.  A definition with a fault is not found. */
+/* The front end: source text to checked operators.  The interface of dsl/ for
+ * the rest of the compiler: load a set of modules, then look operators up by
+ * name.  Lookups do not find definitions with a fault. */
 #ifndef TDL_DSL_DSL_H
 #define TDL_DSL_DSL_H
 
 #include "base/intern.h"
 #include "dsl/ast.h"
 
-/* Texts in place of files: what is read from one of the paths is the text. */
+/* Texts that replace files: reading one of these paths gives the text. */
 typedef struct dsl_text {
 	const char *path, *text;
 	size_t len;
@@ -38,12 +38,13 @@ typedef struct tdl_modules {
 	int nonnx;
 	ast_onnx **onnx; /* in order of reading */
 	int nfolders;
-	const char **folders; /* where imports are looked up, after the
-				 importing file's own folder */
+	/* searched for imports after the importing file's own folder */
+	const char **folders;
 	int nlibrary;
-	const char **library; /* files that one with a model imports */
-	struct tdl_modules *beyond; /* all of these, for hints which one to
-				       import; NULL: not read yet */
+	/* files that every file with a model imports implicitly */
+	const char **library;
+	/* all library files, for hints which to import; NULL: not read yet */
+	struct tdl_modules *beyond;
 	const dsl_texts *texts; /* NULL: none */
 	struct tdl_modules *rules; /* of dsl_derivative(); NULL: none yet */
 	const char **files;   /* every file that was read, for depfiles */
@@ -58,12 +59,12 @@ tdl_modules *dsl_new(arena *a, diag_sink *s, const char *const *folders,
 /* The text in place of a file; NULL if there is none. */
 const dsl_text *dsl_text_of(const tdl_modules *m, const char *path);
 
-/* The files of the operator library, which a file that defines a model imports
- * by itself. */
+/* Sets the files of the operator library, which a file that defines a model
+ * imports implicitly. */
 void dsl_set_library(tdl_modules *m, const char *const *paths, int n);
 
-/* Reads, parses and checks a file and its imports; adds what it defines.
- * A file that is already in the set is not read again.  Returns false when
+/* Reads, parses and checks a file and its imports, and adds their definitions
+ * to the set.  A file already in the set is not read again.  Returns false if
  * errors were added. */
 bool dsl_load(tdl_modules *m, const char *path);
 
@@ -71,12 +72,12 @@ bool dsl_load(tdl_modules *m, const char *path);
 bool dsl_load_text(tdl_modules *m, const char *path, const char *text,
 		   size_t len);
 
-/* A file of the set, by a path that leads to it; NULL if it is not in it, or is
- * no text. */
+/* The module of the file at path, which may be spelled differently; NULL if the
+ * set does not have it or it did not parse. */
 const ast_module *dsl_module(const tdl_modules *m, const char *path);
 
-/* Parses only: the tree of one file, for the formatter and --emit=ast. NULL
- * when there are syntax errors. */
+/* Parses one file and nothing else, for the formatter and --emit=ast.  Returns
+ * NULL on syntax errors. */
 ast_module *dsl_parse(tdl_modules *m, const char *path, const char *text,
 		      size_t len);
 
@@ -94,36 +95,37 @@ const ast_onnx *dsl_onnx(const tdl_modules *m, const char *domain,
 
 /* ---- operators that are built ------------------------------------------- */
 
-/* Adds an operator that was built, as a tree that may share nodes, to the set:
- * a copy, which is checked as one that was read.  All of it has the place
- * op->name_at, that of the definition it was built for.  Returns the copy;
- * NULL, with errors, where it has a fault or its name is taken.  There are no
- * warnings, which are about what someone has written. */
+/* Adds an operator built as a tree, whose nodes may be shared, to the set:
+ * copies it and checks the copy like one that was read.  The whole copy has the
+ * place op->name_at, that of the definition for which it was built.  Returns
+ * the copy; NULL, with errors, if it has a fault or its name is taken.  Gives
+ * no warnings: those concern text that a user has written. */
 const ast_op *dsl_add_op(tdl_modules *m, const ast_op *op);
 
-/* The copy alone, in arena a: no node is shared, names are interned, fields of
- * the checker empty, unless it is bound: then its names have the symbols that
- * they have in op.  NULL for more than AST_MAX_NODES nodes. */
+/* Copies an operator into arena a without checking it: no node is shared and
+ * names are interned.  With `bound', names keep the symbols that they have in
+ * op; otherwise all [check] fields are empty.  Returns NULL if the copy would
+ * have more than AST_MAX_NODES nodes. */
 ast_op *dsl_copy_op(const tdl_modules *m, arena *a, const ast_op *op,
 		    bool bound);
 
-/* Why a tree is that of no text: "a name is too long".  NULL for that of a
- * text. */
+/* The reason why the tree cannot be written as text: "a name is too long".
+ * NULL if it can. */
 const char *dsl_unwritable(const ast_op *op);
 
-/* Whether a name is a word of the language, which it can be where its meaning
- * is clear: names that are made are none. */
+/* Whether a name is a keyword.  The language allows such names where their
+ * meaning is clear; generated names avoid them. */
 bool dsl_is_word(const char *name);
 
-/* The derivative of a function (kernel/functions.h) by argument i: an
- * expression in the names x and y.  NULL where it has none.  The set parses the
- * text of the table once. */
+/* The derivative of a function (kernel/functions.h) by argument i, as an
+ * expression in the names x and y; NULL if it has none.  The set parses the
+ * table's text once. */
 const ast_expr *dsl_derivative(tdl_modules *m, int function, int i);
 
 /* ---- text ---------------------------------------------------------------- */
 
-/* The canonical layout of one operator without comments: its definition as a
- * line or more, each with its end. */
+/* One operator in canonical layout, without comments: one or more lines, each
+ * with its newline. */
 char *dsl_op_text(arena *a, const ast_op *op);
 
 /* The canonical layout of a module, comments kept.  In arena a. */

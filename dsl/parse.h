@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "dsl/dsl.h"
 
-/* The parser's stack is given back where a call fails in between. */
+/* bison's stack is given back if a call ends early. */
 #define YYMALLOC memory_malloc
 #define YYFREE memory_free
 
@@ -20,7 +20,7 @@ typedef VEC(ast_attr) attr_list;
 typedef VEC(ast_let) let_list;
 typedef VEC(ast_stmt *) stmt_list;
 
-/* A name with expressions, h_{i}_w, while it is read: a text before each
+/* The parts of a family name, h_{i}_w, while it is read: a text before each
  * expression. */
 typedef struct family {
 	VEC(const char *) texts;
@@ -76,12 +76,12 @@ typedef struct dsl_parser {
 	void *scanner;
 	dsl_token *ahead; /* one token of lookahead; its kind is -1 for none */
 	int last;	  /* kind of the token handed out last */
-	int open;	  /* families whose '}' is to come */
+	int open;	  /* families whose '}' has not come yet */
 	bool quiet;	  /* a fault was reported in this definition */
 	uint32_t fault_at;
-	bool stop;	  /* the rest is not read */
+	bool stop;	  /* the rest of the file is skipped */
 	const char *defining; /* name of the definition at hand */
-	bool lost; /* after a fault that may hide a definition's name */
+	bool lost; /* after a fault that may have hidden a definition's name */
 	dsl_token *token; /* handed out last */
 	strmap *broken;	  /* of names of definitions with a fault */
 	int nnodes;	  /* made so far, at most AST_MAX_NODES */
@@ -92,8 +92,8 @@ typedef struct dsl_parser {
 } dsl_parser;
 
 enum {
-	/* The most expressions and statements of one file; the tree of so many
-	 * takes about 100 MB. */
+	/* The most expressions and statements of one file; their tree takes
+	 * about 100 MB. */
 	AST_MAX_NODES = 400000,
 	AST_MAX_DEFS = 10000, /* definitions in one file */
 	AST_MAX_COMMENTS = 200000, /* lines of them in one file */
@@ -109,8 +109,7 @@ ast_expr *ast_float(dsl_parser *p, range at, double f);
 ast_expr *ast_bool(dsl_parser *p, range at, bool b);
 /* AST_STRING or AST_NAME */
 ast_expr *ast_text(dsl_parser *p, ast_kind kind, range at, const char *s);
-/* The family h_{i}_w: the pieces in `parts', and the text behind the last
- * '}'. */
+/* The family h_{i}_w: its pieces, and `tail', the text behind the last '}'. */
 ast_expr *ast_family(dsl_parser *p, range at, const family *parts,
 		     const char *tail);
 ast_expr *ast_pack_item(dsl_parser *p, range at, pack_kind kind,
@@ -118,7 +117,7 @@ ast_expr *ast_pack_item(dsl_parser *p, range at, pack_kind kind,
 /* ..unravel(i), whose name is at name_at. */
 ast_expr *ast_pack_call(dsl_parser *p, range at, range name_at,
 			const char *name, const call_args *args);
-/* Returns args with e added; none has a name yet. */
+/* Appends e and returns args; adds an error if args has named arguments. */
 call_args *ast_add_argument(dsl_parser *p, range at, call_args *args,
 			    ast_expr *e);
 ast_expr *ast_list(dsl_parser *p, range at, const expr_list *items);
@@ -187,8 +186,8 @@ void ast_add_import(dsl_parser *p, range at, const char *path);
 
 /* ---- parse.c ------------------------------------------------------------ */
 
-/* The tree of one text, without the definitions that have a fault; NULL when
- * it is no text at all, or too large. */
+/* Parses one text.  Returns its tree without the definitions that have a fault;
+ * NULL if the bytes are no text, or too many. */
 ast_module *parse_source(tdl_modules *m, const char *path, const char *text,
 			 size_t len);
 
@@ -197,23 +196,24 @@ ast_module *parse_source(tdl_modules *m, const char *path, const char *text,
 /* Adds the definitions of a module to the set, and checks them. */
 void module_add(tdl_modules *m, const ast_module *module);
 
-/* A definition begins with the word at a place, unless that is the fault of
- * the one before. */
+/* Notes that a definition begins with the word at `at', unless that word is the
+ * fault of the definition before. */
 void dsl_begin(dsl_parser *p, range at);
-/* Adds an error, the first in a definition; the parser skips what follows. */
+/* Adds an error if it is the first in its definition; the parser skips the rest
+ * of the definition. */
 void dsl_fault(dsl_parser *p, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The file has more than `most' of something; the parse ends. */
+/* Reports that the file has more than `most' of `what' and ends the parse. */
 void dsl_too_large(dsl_parser *p, range at, int most, const char *what);
-/* The token named got is not one of those expected, which may be NULL. */
+/* Reports the token `got'; `expected' lists the tokens allowed, or is NULL. */
 void dsl_unexpected(dsl_parser *p, range at, const char *got,
 		    const char *expected);
 /* An opset, the length of int[n]: an integer within bounds. */
 int dsl_opset(dsl_parser *p, range at, int64_t n);
 int dsl_length(dsl_parser *p, range at, int64_t n);
 
-/* A comment; a line of documentation, which is one where no definition
- * follows. */
+/* Notes a comment; a /// line, which is documentation if a definition follows
+ * and else a comment. */
 void dsl_comment(dsl_parser *p, range at);
 void dsl_doc(dsl_parser *p, range at);
 
@@ -223,8 +223,8 @@ void dsl_doc(dsl_parser *p, range at);
 bool scan_open(dsl_parser *p);
 void scan_close(dsl_parser *p);
 
-/* The values of the tokens that the scanner matches.  A function that fails
- * adds an error. */
+/* Convert the text of a token to its value.  Return false after adding an
+ * error. */
 bool literal_string(dsl_parser *p, range at, const char *text, int len,
 		    const char **s);
 bool literal_int(dsl_parser *p, range at, const char *text, int64_t *i);
