@@ -1,6 +1,5 @@
-/* Kernels that are products of matrices, found by their structure: a Sum of the
- * product of two reads.  plan/gemm.h has the calls of a library that compute
- * them. */
+/* Finds kernels that are products of matrices, by their structure: a Sum of the
+ * product of two reads. plan/gemm.h has the library calls that compute them. */
 #ifndef TDL_KERNEL_CONTRACTION_H
 #define TDL_KERNEL_CONTRACTION_H
 
@@ -16,25 +15,26 @@ typedef struct factor {
 
 typedef struct contraction {
 	factor left, right;
-	uint32_t of_left, of_right; /* the variables of their indices, a bit
-				       each */
-	uint32_t odd; /* a bit for each variable of an index that is not
-			 affine; each such index has one */
+	/* the variables of their indices, a bit each */
+	uint32_t of_left, of_right;
+	/* the variables of indices that are not affine, a bit each; each such
+	 * index has one variable */
+	uint32_t odd;
 } contraction;
 
-/* Whether k is one; its parts are in a.  Every variable of the result is in
- * one of the reads, and one that is summed over is in both, in indices that are
- * affine; those of extent 1 count for nothing.  Casts to a wider float around a
- * read are looked through: nothing is rounded there. */
+/* Whether k is a contraction; the parts of *c are in a.  Every variable of the
+ * result is in one of the reads, and every variable summed over is in both, in
+ * affine indices.  Variables of extent 1 are ignored.  Casts of a read to a
+ * wider float are ignored: they do not round. */
 bool contraction_of(arena *a, const kernel *k, contraction *c);
 
-/* Whether it is one in which each read has a variable of the result that the
- * other has not: a product of matrices, not of vectors. */
+/* Whether k is a contraction in which each read has a variable of the result
+ * that the other lacks: a product of matrices, not of vectors. */
 bool kernel_multiplies_matrices(const kernel *k);
 
-/* Whether k is a Sum over reads of several inputs: a contraction, or one beside
- * which guards, factors or conversions stand, so that no library computes it.
- * The rules of planners for products of matrices go by it. */
+/* Whether k is a Sum over reads of several inputs: a contraction, or one with
+ * guards, further factors or conversions, which no library computes.  The
+ * planners' rules for products of matrices use this. */
 bool kernel_sums_products(const kernel *k);
 
 #endif

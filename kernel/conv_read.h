@@ -1,5 +1,5 @@
-/* The reads that a convolution is a product of, and their indices.  Private to
- * kernel/conv*.c. */
+/* The two reads whose product a convolution sums, and their indices.  Private
+ * to kernel/conv*.c. */
 #ifndef TDL_KERNEL_CONV_READ_H
 #define TDL_KERNEL_CONV_READ_H
 
@@ -12,21 +12,22 @@ typedef struct conv_place {
 	int64_t c, coef[MAX_NVARS], divisor;
 	int over;
 	int64_t over_coef, over_by, modulus;
-	const kexpr *of; /* what is divided */
+	const kexpr *of; /* the expression that is divided */
 	uint32_t vars;
 } conv_place;
 
-/* One factor of the product: a read that is 0 outside of its input. */
+/* One factor of the product: a read that gives 0 outside of its input. */
 typedef struct conv_reading {
 	const kexpr *read;
 	conv_place at[MAX_NDIM];
-	int nwindows; /* dimensions whose index is no plain variable */
+	int nwindows; /* dimensions whose index is not just a variable */
 } conv_reading;
 
-/* Finds a factor; false where it is no such read. */
+/* Recognizes a factor; false if e is no such read. */
 bool conv_read_of(const kexpr *e, conv_reading *r);
 
-/* The variable that an index is; -1 for none.  The index that a variable is. */
+/* The variable that the index consists of, -1 if there is more to it; the index
+ * that consists of variable v. */
 int conv_read_var(const conv_place *p);
 conv_place conv_read_place(int v);
 

@@ -28,21 +28,21 @@ typedef struct conv_axis {
 typedef struct convolution {
 	conv_kind kind;
 	int n, k, c; /* variables */
-	/* Where there are several groups, `each' of the result's channels (of
-	 * a gradient by x: those of x) are one, which reads `size' of the
-	 * others. */
+	/* With several groups: `each' channels of the result (of x in
+	 * CONV_DATA) form a group, which reads `size' channels of the other
+	 * operand. */
 	int64_t groups, each, size;
 	int nspatial;
 	conv_axis axes[CONV_MAX_SPATIAL];
-	int operand[CONV_SIDES]; /* input of the kernel; the number of inputs
-				    for its result */
-	/* The dimension of an operand that is: x: n, c, positions; w: k, c,
-	 * taps; y: n, k, positions. */
+	/* the kernel's input; ninputs stands for its result */
+	int operand[CONV_SIDES];
+	/* By operand, the tensor's dimension of each role. x: n, c, positions;
+	 * w: k, c, taps; y: n, k, positions. */
 	int dim[CONV_SIDES][CONV_MAX_NDIM];
 } convolution;
 
-/* Whether a kernel is one, of one to three spatial dimensions, without groups.
- * Casts to a wider float around a read are looked through. */
+/* Whether a kernel is a convolution without groups, of one to three spatial
+ * dimensions.  Casts of a read to a wider float are ignored. */
 bool convolution_of(const kernel *k, convolution *c);
 
 /* The same, with or without groups of channels. */
@@ -55,11 +55,11 @@ typedef struct conv_operand {
 	int64_t dims[CONV_MAX_NDIM], strides[CONV_MAX_NDIM];
 } conv_operand;
 
-/* The same, of parts: x begins `pad` before its first element, and goes on
- * with zeros after its last one as far as y needs. */
+/* A convolution on parts of the tensors. x begins `pad' before its first
+ * element; after its last element zeros follow, as many as y needs. */
 typedef struct conv_call {
 	conv_kind kind;
-	int64_t groups; /* of which w has the channels of one */
+	int64_t groups; /* w has the channels of one group */
 	int nspatial;
 	conv_operand on[CONV_SIDES];
 	int64_t stride[CONV_MAX_SPATIAL], dilation[CONV_MAX_SPATIAL];
@@ -67,8 +67,8 @@ typedef struct conv_call {
 } conv_call;
 
 /* The call that computes a part of the kernel's result from views that cover
- * it as for kernel_eval().  False where there is none: a part that is empty, or
- * that would need a negative pad. */
+ * it, as kernel_eval() requires.  Returns false if there is none: the part is
+ * empty or would need a negative pad. */
 bool convolution_call(const kernel *k, const convolution *c, const box *space,
 		      const view *inputs, const view *out, conv_call *to);
 

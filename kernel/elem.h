@@ -7,10 +7,10 @@
 
 #include "base/dtype.h"
 
-/* The bits of v as a float of type t, rounded to nearest even (f8e8m0: of two
- * as near to the greater).  A number out of range becomes infinite, NaN in a
- * type without infinity, and the greatest number with v's sign in a type
- * without NaN; there a NaN becomes 0.  0 is out of f8e8m0's range. */
+/* The bits of v as a float of type t, rounded to nearest even (f8e8m0: ties go
+ * to the greater).  A number out of range becomes infinite; NaN if t has no
+ * infinity; and the greatest number with v's sign if t has no NaN either.
+ * Without NaN in t, NaN becomes 0.  For f8e8m0, 0 is out of range. */
 uint64_t elem_encode(dtype t, double v);
 double elem_decode(dtype t, uint64_t bits);
 

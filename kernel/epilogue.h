@@ -1,7 +1,7 @@
 /* Epilogues: operations on each element of a product of matrices before it is
- * stored, which libraries fuse with the product.  A bias is the only one: the
- * activations of libraries do not specify the result for a NaN, which must not
- * be lost. */
+ * stored, which libraries fuse with the product.  Only a bias is recognized:
+ * the libraries do not specify what their activations do with a NaN, which must
+ * not be lost. */
 #ifndef TDL_KERNEL_EPILOGUE_H
 #define TDL_KERNEL_EPILOGUE_H
 
@@ -12,9 +12,9 @@ typedef struct epilogue {
 	int dim;  /* .. and the dimension of the result that it goes along */
 } epilogue;
 
-/* Whether a kernel is nothing but such an epilogue of its input `of`, which has
- * the result's shape and type and is read at the result's own index; found in
- * its structure. */
+/* Whether, by its structure, a kernel only applies such an epilogue to its
+ * input `of', which has the result's shape and type and is read at the result's
+ * own index. */
 bool epilogue_of(const kernel *k, int of, epilogue *e);
 
 #endif

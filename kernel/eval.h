@@ -1,15 +1,15 @@
-/* The interpreter: evaluates a kernel directly, element by element.  Slow and
- * obviously right: the meaning of an operator, and the judge of every fast
- * path.
+/* The interpreter: evaluates a kernel directly, element by element.  It is slow
+ * and obviously right; it defines the meaning of an operator, and every fast
+ * path is compared with it.
  *
- * Floats are computed in f64 and rounded by casts and by storing alone.
- * Integers wrap at the width of their type, `/` and `%` round down; division by
- * zero gives 0; a shift by the width or more leaves 0, or the sign where a
- * signed number goes right.  A float that the integer type of a cast does not
- * hold becomes the nearest that it holds, a NaN 0.  min, max, Min, Max, ArgMax
- * and ArgMin treat NaN as NumPy does: a NaN wins, the first one.  `and` and
- * `or` leave out their second argument where the first one decides.  Functions
- * that only move or reinterpret elements keep all of their bits. */
+ * Floats are computed in f64; only casts and stores round.  Integers wrap at
+ * the width of their type; `/' and `%' round down; division by zero gives 0; a
+ * shift by the width or more gives 0, or the sign for a right shift of a signed
+ * number.  A cast of a float to an integer type that cannot hold it gives the
+ * nearest value of the type; of NaN, 0. min, max, Min, Max, ArgMax and ArgMin
+ * treat NaN as NumPy does: the first NaN wins.  `and' and `or' skip their
+ * second argument where the first decides.  Functions that only move or
+ * reinterpret elements keep all of their bits. */
 #ifndef TDL_KERNEL_EVAL_H
 #define TDL_KERNEL_EVAL_H
 
@@ -35,22 +35,23 @@ typedef enum eval_status {
 	EVAL_KERNEL_FAILED, /* an opaque function did not return 0 */
 } eval_status;
 
-/* The place of EVAL_INDEX_OUTSIDE; for EVAL_KERNEL_FAILED only the value, which
- * is the function's return value. */
+/* The place of EVAL_INDEX_OUTSIDE.  For EVAL_KERNEL_FAILED only value is set:
+ * the opaque function's return value. */
 typedef struct eval_fault {
 	int input, dim;
 	int64_t value;
 	int64_t position[MAX_NVARS]; /* the iteration point */
 } eval_fault;
 
-/* An implementation of an opaque function, include/tdl/kernel.h. */
+/* The implementation of an opaque function (include/tdl/kernel.h). */
 struct tdl_kernel_call;
 typedef int (*opaque_fn)(const struct tdl_kernel_call *);
 
-/* Computes the part of the result that `space` gives into out, which must cover
+/* Computes the part `space' of the iteration space into out, which must cover
  * kernel_produces().  Each input must cover kernel_need().  If reduction
- * variables run over a part only, the result is partial; an empty reduction
- * gives the reducer's identity. */
+ * variables run over a part of their range, the result is partial.  An empty
+ * reduction gives the reducer's identity.  On failure *fault has the
+ * details. */
 eval_status kernel_eval(const kernel *k, const box *space, const view *inputs,
 			view *out, opaque_fn opaque, eval_fault *fault);
 
@@ -70,12 +71,12 @@ bool elem_has_infinity(dtype t);
 /* Whether 0 is among the numbers of a type, as in all but f8e8m0. */
 bool elem_has_zero(dtype t);
 
-/* The number of the float type t that is next to v, which is in its range: the
- * least that is not below, or the greatest that is not above. */
+/* The number of float type t next to v, which is in t's range: the least one >=
+ * v if `above', else the greatest one <= v. */
 double elem_beside(dtype t, double v, bool above);
 
-/* Makes elements of n bytes or more from outside: of types of less than 8 bits
- * the lower bits count, a bool is 0 or 1. */
+/* Cleans n elements that come from outside: clears the unused upper bits of
+ * types of less than 8 bits, and makes each bool 0 or 1. */
 void elem_clean(dtype t, void *p, int64_t n);
 
 /* dst[i] = dst[i] (+) src[i] for n elements: combines partial results. */

@@ -1,5 +1,6 @@
-/* The state of one evaluation of a kernel: its expressions, prepared for many
- * points, and the point.  Private to the interpreter (kernel/eval.h). */
+/* The state of one evaluation of a kernel: the current point, and the
+ * expressions prepared for evaluation at many points.  Private to the
+ * interpreter (kernel/eval.h). */
 #ifndef TDL_KERNEL_EVAL_EXPR_H
 #define TDL_KERNEL_EVAL_EXPR_H
 
@@ -7,16 +8,16 @@
 
 #include "kernel/eval.h"
 
-/* A dimension of a view that is read. */
+/* A dimension of a view through which a read goes. */
 typedef struct eval_place {
 	int64_t size;	/* of the input */
-	int64_t lo, hi; /* what the view holds */
+	int64_t lo, hi; /* the range that the view holds */
 	int64_t stride;
 	bool masked; /* a derived variable runs over [from, to) */
 	int64_t from, to;
 } eval_place;
 
-/* An expression, with what evaluating it at many points needs looked up. */
+/* An expression with all look-ups made that do not depend on the point. */
 typedef struct eval_node eval_node;
 struct eval_node {
 	kexpr_kind kind;
@@ -47,16 +48,16 @@ typedef struct evaluation {
 /* Prepares e, in r->work. */
 eval_node *eval_prepare(evaluation *r, const kexpr *e);
 
-/* The value of n at the point: of a float type; of an integer type or bool. */
+/* The value of n at the point: for a float type; for an integer type or
+ * bool. */
 double eval_float(evaluation *r, const eval_node *n);
 int64_t eval_int(evaluation *r, const eval_node *n);
 
-/* The bits of n's value.  An element that is read has its own, which a detour
- * over a double may change where it is a NaN. */
+/* The bits of n's value.  An element that is read keeps its own bits:
+ * conversion to double and back might change those of a NaN. */
 uint64_t eval_bits(evaluation *r, const eval_node *n);
 
-/* Notes that the index of an input's dimension is outside; the first one
- * counts. */
+/* Notes an index outside of its input's dimension; only the first is kept. */
 void eval_index_fault(evaluation *r, int input, int dim, int64_t value);
 
 /* ---- eval_opaque.c ----------------------------------------------------- */
@@ -67,7 +68,7 @@ void eval_opaque(evaluation *r, view *out, opaque_fn f);
 /* ---- points ------------------------------------------------------------ */
 
 /* Sets the point to the first one in dimensions [from, to) of the space; false
- * where there is none. */
+ * if there is none. */
 static inline bool eval_first(evaluation *r, int from, int to)
 {
 	bool some = true;
@@ -78,7 +79,7 @@ static inline bool eval_first(evaluation *r, int from, int to)
 	return some;
 }
 
-/* Goes on to the next point, the last dimension fastest; false after the
+/* Advances to the next point, the last dimension fastest; false after the
  * last. */
 static inline bool eval_next(evaluation *r, int from, int to)
 {
@@ -90,7 +91,7 @@ static inline bool eval_next(evaluation *r, int from, int to)
 	return false;
 }
 
-/* The offset in out of the element that the first n output variables say. */
+/* The offset in out of the element at the first n output variables. */
 static inline int64_t eval_out_offset(const evaluation *r, const view *out,
 				      int n)
 {

@@ -1,8 +1,8 @@
-/* Constants folded where the result is exact, and operations that leave their
- * argument as it is.  Private to the simplifier (kernel/simplify.c).
+/* Folds constants where the result is exact, and removes operations that leave
+ * their argument unchanged.  Private to the simplifier (kernel/simplify.c).
  *
- * Each function returns NULL where the expression stays as it is; what it makes
- * is in the arena. */
+ * Each function returns NULL if the expression stays as it is; results are in
+ * the arena. */
 #ifndef TDL_KERNEL_FOLD_H
 #define TDL_KERNEL_FOLD_H
 

@@ -26,15 +26,15 @@ typedef enum fn_rule {
 	FN_LOGIC,
 } fn_rule;
 
-/* The greatest or the least of the arguments. */
+/* Whether the function selects the greatest or the least of its arguments. */
 typedef enum fn_choice {
 	FN_NO_CHOICE,
 	FN_GREATEST,
 	FN_LEAST,
 } fn_choice;
 
-/* The sign of a float that is not NaN, by those of the arguments x and y.
- * Underflow is ignored: exp(x) is not 0. */
+/* The sign of a float result that is not NaN, from the signs of the arguments x
+ * and y.  Underflow is ignored: exp(x) is never 0. */
 typedef enum fn_sign {
 	FN_SIGN_ANY,
 	FN_SIGN_POSITIVE,
@@ -48,21 +48,20 @@ typedef enum fn_sign {
 	FN_SIGN_QUOTIENT,
 } fn_sign;
 
-/* The direction of f(x, y), for all floats x and y that are not NaN: of a
- * function that is not defined everywhere the greatest of several values may be
- * NaN.  Of integers, whose arithmetic wraps around, it holds of comparisons
- * only. */
+/* The direction of f(x, y), for all floats x and y that are not NaN.  Where f
+ * is not defined everywhere, the result may be NaN.  For integers, whose
+ * arithmetic wraps, only comparisons are monotone. */
 typedef enum fn_monotone {
 	FN_NOT_MONOTONE,
 	FN_RISES, /* with each argument */
 	FN_FALLS,
 	FN_RISES_FALLS, /* it rises with x and falls with y */
 	FN_FALLS_RISES,
-	FN_SCALED,  /* with each by the other one's sign */
+	FN_SCALED,  /* rises with x where y >= 0, else falls; and the reverse */
 	FN_DIVIDED, /* with x by the sign of y, which is not 0 */
 } fn_monotone;
 
-/* The arguments of which f(x, y) is a linear function. */
+/* The arguments in which f(x, y) is linear. */
 typedef enum fn_linear {
 	FN_NOT_LINEAR,
 	FN_LINEAR_SAME,	   /* x */
@@ -89,17 +88,19 @@ typedef enum c_binding {
 
 typedef enum fn_text_form {
 	TEXT_NONE,
-	TEXT_CALL,   /* a text in which $0 and $1 are the arguments, and $b is
-			the number of bits of their type */
-	TEXT_TYPED,  /* the same of integers; the value has the arguments' type
-			in C, whose name $t is */
+	/* $0 and $1 in the text are the arguments, $b the number of bits of
+	 * their type */
+	TEXT_CALL,
+	/* the same for integers; the value has the arguments' C type, whose
+	 * name is $t */
+	TEXT_TYPED,
 	TEXT_INFIX,  /* an operator between the arguments */
 	TEXT_PREFIX, /* an operator before the argument */
 	TEXT_SAME,   /* the argument itself */
 } fn_text_form;
 
-/* A function in C, which in CUDA is the same: include/tdl/ has what the two
- * have under different names. */
+/* A function in C and CUDA; include/tdl/ defines a common name where the two
+ * differ. */
 typedef struct fn_text {
 	fn_text_form form;
 	const char *c;
@@ -110,7 +111,8 @@ typedef struct fn_text {
 typedef struct fn_facts {
 	const char *name;
 	int nargs;
-	int most; /* arguments in TDL, where f(x, y, z) is f(f(x, y), z) */
+	/* arguments allowed in TDL, where f(x, y, z) is f(f(x, y), z) */
+	int most;
 	fn_rule rule;
 	bool of_indices;
 	int flops;
@@ -126,7 +128,8 @@ typedef struct fn_facts {
 
 extern const fn_facts fn_table[FN_COUNT];
 
-/* The name of a function, its number of arguments; and back, -1 for none. */
+/* The name of a function; its number of arguments; the function of a name, -1
+ * if there is none. */
 static inline const char *fn_name(fn f)
 {
 	return fn_table[f].name;
@@ -144,16 +147,16 @@ static inline int fn_flops(fn f)
 	return fn_table[f].flops;
 }
 
-/* Whether it is a series of operations, as exp is, of floats; + and floor are
- * one. */
+/* Whether a float function takes a series of operations, as exp does; + and
+ * floor take one. */
 static inline bool fn_is_transcendental(fn f)
 {
 	const fn_facts *x = &fn_table[f];
 	return x->rule == FN_FLOAT && !x->exact && x->f64.form != TEXT_INFIX;
 }
 
-/* The text of a function of arguments of type t; TEXT_NONE where it is that of
- * f64, of arguments and with a result that are converted. */
+/* The text of a function for arguments of type t.  TEXT_NONE: convert the
+ * arguments to f64, use the text for f64, and convert the result back. */
 fn_text fn_text_of(fn f, dtype t);
 
 static inline bool fn_is_comparison(fn f)

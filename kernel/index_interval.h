@@ -1,21 +1,21 @@
-/* Indices and conditions on them, compiled so that their intervals over a
- * part of the iteration space are quick to compute.  Private to kernel/.
+/* Compiled indices and conditions on them, whose intervals over a part of the
+ * iteration space are quick to compute.  Private to kernel/.
  *
  * An index is a sum of a constant, of variables with coefficients, and of
- * atoms: a division, a remainder, a minimum, a maximum, an absolute value, a
- * product, a choice.  Its interval over a box is exact where it is affine. A
- * condition narrows the box before, by propagating bounds backwards through
- * the same sums (as the HC4 algorithm for interval constraints does; Benhamou
- * et al., ICLP'99). */
+ * atoms: divisions, remainders, minima, maxima, absolute values, products,
+ * choices.  Its interval over a box is exact where it is affine.  A condition
+ * first narrows the box, by propagating bounds backwards through the same sums,
+ * as the HC4 algorithm for interval constraints does (Benhamou et al.,
+ * ICLP'99). */
 #ifndef TDL_KERNEL_INDEX_INTERVAL_H
 #define TDL_KERNEL_INDEX_INTERVAL_H
 
 #include "kernel/kernel.h"
 #include "kernel/region.h"
 
-/* Intermediate values of indices stay below INDEX_LIMIT over the whole
- * iteration space, which is checked when they are compiled, so that the
- * arithmetic on parts of it cannot overflow.  INDEX_FAR stands for no bound. */
+/* Compilation checks that intermediate values of indices stay below INDEX_LIMIT
+ * over the whole iteration space, so that arithmetic on parts of it cannot
+ * overflow.  INDEX_FAR stands for no bound. */
 #define INDEX_LIMIT ((int64_t)1 << 60)
 #define INDEX_FAR ((int64_t)1 << 61)
 
@@ -55,7 +55,7 @@ struct atom {
 	index_atom_kind kind;
 	int64_t d;
 	lin x, y;
-	const cond *when, *unless; /* ATOM_CHOICE; NULL says nothing */
+	const cond *when, *unless; /* ATOM_CHOICE; NULL: no bounds known */
 	span all;
 };
 
@@ -93,25 +93,26 @@ static inline void box_copy(box *to, const box *from)
 	}
 }
 
-/* The interval of x over a box that is not empty in x's variables. */
+/* The interval of x over a box, which is not empty in any of x's variables. */
 span index_span(const lin *x, const box *b);
 
-/* Narrows b to a box around its points where c holds; false where there are
+/* Narrows b to a box around its points where c holds; false if there are
  * none. */
 bool index_narrow(const cond *c, box *b);
 
-/* Compiles e; false if it is not an i64 expression over the variables that
- * intervals can follow. */
+/* Compiles e.  Returns false if e is not an i64 expression over the variables
+ * whose intervals can be computed. */
 bool index_compile(arena *a, const kernel *k, const kexpr *e, lin *x);
 
-/* The bounds on the variables that follow from e being `want`; NULL if none
- * follow. */
+/* Bounds on the variables implied by e having the value `want'; NULL if there
+ * are none. */
 const cond *index_cond(arena *a, const kernel *k, const kexpr *e, bool want);
 
-/* All of n conditions, some of which may be NULL. */
+/* The conjunction of n conditions, some of which may be NULL. */
 const cond *index_all(arena *a, int n, const cond *const *of);
 
-/* Intervals of the atoms; mul false where it passes INDEX_LIMIT. */
+/* Intervals of the atoms. span_mul() returns false if the product exceeds
+ * INDEX_LIMIT. */
 span span_div(span x, int64_t d);
 span span_mod(span x, int64_t d);
 span span_min(span x, span y);

@@ -1,9 +1,10 @@
-/* Index arithmetic, i64 without reads, in normal form: a sum of atoms
- * (variables, then what is not a sum) in the order of kx_compare(), each with a
- * coefficient, and a constant.  Private to the simplifier (kernel/simplify.c).
+/* Index arithmetic (i64, without reads) in normal form: a constant plus a sum
+ * of atoms with coefficients, ordered by kx_compare().  Atoms are variables,
+ * then expressions that are not sums.  Private to the simplifier
+ * (kernel/simplify.c).
  *
- * A function that returns false could not put its result into normal form: the
- * result is undefined then, and the expression stays as it is. */
+ * A function that returns false could not bring its result into normal form:
+ * the result is undefined, and the expression stays as it is. */
 #ifndef TDL_KERNEL_INDEX_SUM_H
 #define TDL_KERNEL_INDEX_SUM_H
 
@@ -32,9 +33,9 @@ typedef struct index_sum {
 
 /* ---- index_sum.c ------------------------------------------------------- */
 
-/* The values of s over all of the variables' extents; false where they are not
- * known or pass INDEX_LIMIT, so that index arithmetic is that of the integers.
- */
+/* The range of s over the full extents of the variables.  Returns false if an
+ * extent is unknown or the range exceeds INDEX_LIMIT; below it index arithmetic
+ * cannot wrap. */
 bool index_sum_span(const simplifier *p, const index_sum *s, span *r);
 
 /* s += coef * x, s += scale * x, s += scale * e; e is in normal form. */
@@ -42,8 +43,8 @@ bool index_sum_add_atom(index_sum *s, int64_t coef, kexpr *x);
 bool index_sum_add(index_sum *s, int64_t scale, const index_sum *x);
 bool index_sum_add_expr(index_sum *s, int64_t scale, kexpr *e);
 
-/* The expression of a sum: a term with a positive coefficient first, where
- * there is one, the others in their order, the constant last. */
+/* The expression of a sum: first a term with a positive coefficient if there is
+ * one, then the others in order, last the constant. */
 kexpr *index_sum_expr(simplifier *p, const index_sum *s);
 
 /* ---- index_division.c -------------------------------------------------- */
@@ -52,8 +53,8 @@ kexpr *index_sum_expr(simplifier *p, const index_sum *s);
 bool index_divide(simplifier *p, const index_sum *s, int64_t d, index_sum *q);
 bool index_remain(simplifier *p, const index_sum *s, int64_t d, index_sum *m);
 
-/* Puts the quotients and remainders among the atoms of s together:
- * c * m * (x / m) + c * (x % m) becomes c * x. */
+/* Joins quotients and remainders among the atoms of s: c * m * (x / m) + c * (x
+ * % m) becomes c * x. */
 void index_join_parts(simplifier *p, index_sum *s);
 
 #endif

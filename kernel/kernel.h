@@ -1,15 +1,15 @@
 /* A kernel: one lambda of an operator, made concrete.
  *
- *	out[v0, .., v(nout-1)] = reducer over v(nout) .. v(nvars-1) of body
+ * 	out[v0, .., v(nout-1)] = reducer over v(nout) .. v(nvars-1) of body
  *
- * Shapes, attributes and element types are known, packs are expanded, every
- * name is resolved: what is left are integers, the iteration variables and
- * reads of inputs.  It is what the analysis asks about regions, what the
- * interpreter evaluates, what code is generated from, and what a plan file
- * holds.  compiler/expand makes it from an operator; plan/read.c from a file.
+ * Shapes, attributes and element types are known, packs are expanded, and all
+ * names are resolved; only integers, iteration variables and reads of inputs
+ * are left.  The analysis asks it about regions, the interpreter evaluates it,
+ * code is generated from it, and plan files contain it. compiler/expand makes
+ * it from an operator, plan/read.c from a file.
  *
- * A reduction is always outermost and an operator with more than one lambda
- * is several kernels. */
+ * A reduction is always outermost; an operator with more than one lambda gives
+ * several kernels. */
 #ifndef TDL_KERNEL_KERNEL_H
 #define TDL_KERNEL_KERNEL_H
 
@@ -32,8 +32,9 @@ typedef enum kexpr_kind {
 	KX_INT,	   /* .i, of an integer type or bool */
 	KX_FLOAT,  /* .f, of a float type; may be infinite */
 	KX_VAR,	   /* the iteration variable .var, i64 */
-	KX_READ,   /* .input at args[0..ndim); with .guarded args[ndim] is the
-		      value where an index is outside the input */
+	/* .input at args[0..ndim); with .guarded, args[ndim] is the value where
+	 * an index is outside the input */
+	KX_READ,
 	KX_FN,	   /* .fn of args; arguments have one type, converted before */
 	KX_SELECT, /* args[0] ? args[1] : args[2]; only one is evaluated */
 	KX_CAST,   /* args[0] as .type: C's conversion; to bool is != 0 */
@@ -63,8 +64,8 @@ typedef struct kvar {
 	const char *name; /* as in the operator; "d.0" out of a pack */
 	kvar_kind kind;
 	int64_t extent;
-	/* The reason that it cannot be divided ("hidden by the opaque function
-	 * 'f'"), or NULL where it can. */
+	/* The reason why it cannot be divided ("hidden by the opaque function
+	 * 'f'"); NULL if it can. */
 	const char *indivisible_reason;
 } kvar;
 
@@ -75,24 +76,24 @@ typedef struct kinput {
 	int64_t dims[MAX_NDIM];
 } kinput;
 
-/* A variable that no lambda binds: dimension `dim` of an input that is read
- * at a data-dependent index, in a body that is linear in that read.  The read
- * equals a Sum over v of (index == v ? input[.., v, ..] : 0), so v may be
- * divided like a reduction variable: where v runs over [lo, hi) only, a read
- * whose index is outside [lo, hi) gives 0.  It adds no loop. */
+/* A variable that no lambda binds: dimension `dim' of an input that is read at
+ * a data-dependent index, in a body linear in that read.  The read equals a Sum
+ * over v of (index == v ? input[.., v, ..] : 0), so v may be divided like a
+ * reduction variable: if v runs over [lo, hi) only, a read whose index is
+ * outside [lo, hi) gives 0.  It adds no loop. */
 typedef struct kderived {
 	int var, input, dim;
 } kderived;
 
-/* A slice handed to an opaque function: per dimension of the input an index
- * expression, or NULL for all of the dimension. */
+/* A slice passed to an opaque function: for each dimension of the input an
+ * index expression, or NULL for the whole dimension. */
 typedef struct kslice {
 	int input;
 	int ndim;
 	kexpr *at[MAX_NDIM];
 } kslice;
 
-/* The value of an opaque function's attribute: n values in one of the arrays,
+/* The value of an opaque function's attribute: n values in one of the arrays;
  * the others are NULL. */
 typedef struct kattr {
 	const char *name;
@@ -102,9 +103,9 @@ typedef struct kattr {
 	const char *const *strings;
 } kattr;
 
-/* Partial values that the kernel hands on (kernel/monotone.h): where all these
- * inputs, a bit each, are to be combined by one reducer and no other is
- * partial, its results are to be combined by `to'. */
+/* Partial values that pass through the kernel (kernel/monotone.h): if exactly
+ * these inputs, a bit each, are partial by the reducer `by', the results are
+ * partial by `to'. */
 typedef struct kpassing {
 	uint32_t inputs;
 	reducer by, to;
@@ -124,9 +125,10 @@ typedef struct kernel {
 	kexpr *body; /* NULL for an opaque kernel */
 	int nderived;
 	kderived *derived;
-	/* An opaque kernel fills out[batch vars.., result dims..] from slices;
-	 * `result` of the function is picked. The last nhidden output
-	 * variables are the dimensions of the function's result. */
+	/* An opaque kernel fills out[batch vars.., result dims..] by calling
+	 * the function on slices and storing its result number opaque_result.
+	 * The last nhidden output variables are the dimensions of that
+	 * result. */
 	const char *opaque;	 /* name in TDL, NULL if not opaque */
 	const char *opaque_symbol; /* "tdl_cholesky" */
 	int nhidden, opaque_result;
@@ -154,8 +156,8 @@ kexpr *kx_float(arena *a, double f, dtype t);
 kexpr *kx_var(arena *a, int var);
 kexpr *kx_read(arena *a, int input, dtype t, int ndim, kexpr **index,
 	       kexpr *otherwise);
-/* Comparisons, and, or, not, isnan, isinf give bool; the rest the type of
- * their arguments. */
+/* Comparisons, and, or, not, isnan, isinf give bool; the others give the type
+ * of their arguments. */
 kexpr *kx_fn(arena *a, fn f, int nargs, kexpr **args);
 kexpr *kx_fn1(arena *a, fn f, kexpr *x);
 kexpr *kx_fn2(arena *a, fn f, kexpr *x, kexpr *y);
@@ -169,8 +171,8 @@ static inline int kx_ndim(const kexpr *read)
 	return read->nargs - read->guarded;
 }
 
-/* The number of e's arguments, indices included, that are evaluated wherever e
- * is: the first ones. */
+/* The number of e's leading arguments, indices included, that are evaluated
+ * whenever e is. */
 static inline int kx_nalways(const kexpr *e)
 {
 	if (e->kind == KX_SELECT ||
@@ -182,45 +184,47 @@ static inline int kx_nalways(const kexpr *e)
 /* Whether e reads a tensor anywhere, indices included. */
 bool kx_has_read(const kexpr *e);
 
-/* The same expression with every index sum of products in normal form and
- * divisions and remainders that intervals decide taken out:
- * (16*i + j) / 16 with 0 <= j < 16 is i.  vars gives the extents. */
+/* The same expression with index sums of products in normal form, and without
+ * divisions and remainders that intervals decide: (16*i + j) / 16 with 0 <= j <
+ * 16 becomes i. vars gives the extents. */
 kexpr *kx_simplify(arena *a, const kexpr *e, const kvar *vars);
 
-/* A total order on expressions: <0, 0 or >0; floats by their bits. */
+/* A total order on expressions: < 0, 0 or > 0.  Floats compare by their
+ * bits. */
 int kx_compare(const kexpr *x, const kexpr *y);
 bool kx_equal(const kexpr *x, const kexpr *y);
 uint64_t kx_hash(uint64_t seed, const kexpr *e);
 
-/* Kernels that compute the same: everything but the names is equal. */
+/* Whether two kernels compute the same: all but the names is equal. */
 bool kernel_equal(const kernel *x, const kernel *y);
 uint64_t kernel_hash(const kernel *k);
 
-/* The same of kernels that differ in constants that are no part of an index
- * alone, as seeds of random numbers: they take as long, and as much. */
+/* A hash that ignores constants outside of indices, such as seeds of random
+ * numbers: kernels with equal hashes take the same time and memory. */
 uint64_t kernel_form_hash(const kernel *k);
 
-/* The same of kernels that differ in extents, too. */
+/* A hash that ignores extents as well. */
 uint64_t kernel_structure_hash(const kernel *k);
 
 /* Whether a kernel's result is its first input, unchanged. */
 bool kernel_is_copy(const kernel *k);
 
 /* Whether the result may overwrite an input: the input has the result's type
- * and shape and is read at the result's own index and nowhere else; 0 is the
- * index along an extent of 1, too.  A derived variable adds no loop, and so no
- * second write. */
+ * and shape and is read at the result's own index and nowhere else (along an
+ * extent of 1, index 0 counts as its own).  A derived variable adds no loop,
+ * and so no second write. */
 bool kernel_in_place(const kernel *k, int input);
 
 /* A readable line: "out[i, j] = Sum(k) a[i, k] * b[k, j]". */
 char *kx_text(arena *a, const kernel *k, const kexpr *e);
 char *kernel_text(arena *a, const kernel *k);
 
-/* Prepares accesses (kernel/region.h); called once by the maker of a kernel. */
+/* Prepares accesses (kernel/region.h) and passings.  Whoever makes a kernel
+ * calls it once. */
 void kernel_finish(arena *a, kernel *k);
 
-/* Arithmetic operations per point of the iteration space, the reducer's own
- * included; index arithmetic is not counted. */
+/* Arithmetic operations per point of the iteration space, including the
+ * reducer's; index arithmetic is not counted. */
 int64_t kernel_flops_per_point(const kernel *k);
 
 /* Points of the iteration space; -1 where it does not fit 63 bits. */

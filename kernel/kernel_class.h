@@ -1,6 +1,6 @@
-/* Kernels by what decides how fast a device computes them: the classes of which
- * a machine's measured curves are (docs/machines.md), found by structure.
- * Shared by what measures a machine and by what predicts times for it. */
+/* Classes of kernels by the structure that decides how fast a device computes
+ * them.  A machine has a measured curve per class (docs/machines.md).  Used to
+ * measure machines and to predict times for them. */
 #ifndef TDL_KERNEL_KERNEL_CLASS_H
 #define TDL_KERNEL_KERNEL_CLASS_H
 
@@ -8,41 +8,42 @@
 
 typedef enum kernel_class {
 	KERNEL_ELEMENTWISE, /* no reduction, arithmetic alone */
-	KERNEL_TURNED,	    /* the same, reading across its last dimension */
-	KERNEL_FUNCTION,    /* with functions that are no arithmetic: exp .. */
+	KERNEL_TURNED,	    /* the same, but reads across its last dimension */
+	KERNEL_FUNCTION,    /* with transcendental functions: exp .. */
 	KERNEL_LONG,	    /* .. of tens of operations: random numbers */
-	KERNEL_BRANCH,	    /* .. that an index decides whether to call: one
-			       element after the other */
+	/* .. that an index decides whether to call: one element at a time */
+	KERNEL_BRANCH,
 	KERNEL_INNER,	    /* reduces along the last dimension of a read */
-	KERNEL_OUTER,	    /* reduces along others alone */
-	KERNEL_CHOICE,	    /* the same as KERNEL_INNER, to one of the terms: a
-			       maximum */
+	KERNEL_OUTER,	    /* reduces along other dimensions only */
+	/* as KERNEL_INNER, but selects one of the terms: a maximum */
+	KERNEL_CHOICE,
 	KERNEL_POOL,	    /* .. of windows of the last dimension: pooling and
 			       its gradients */
 	KERNEL_PRODUCT,	    /* a sum of products of reads, one of which moves
 			       along the result where the other does not */
 	KERNEL_WINDOW,	    /* the same over windows: a convolution */
-	KERNEL_TURNED_PRODUCT, /* a product whose factor that does not run
-				  along the result's last dimension lies across
-				  what is summed over: packing it reads far
-				  apart */
-	KERNEL_TURNED_WINDOW,  /* the same of a convolution: the gradient of its
-				  input */
-	KERNEL_GATHER,	    /* reads, or adds up, at indices that are data */
+	/* a product where the factor that does not run along the result's last
+	 * dimension is strided along the summed variables, so that packing it
+	 * reads far apart */
+	KERNEL_TURNED_PRODUCT,
+	/* the same for a convolution: the gradient of its input */
+	KERNEL_TURNED_WINDOW,
+	KERNEL_GATHER,	    /* reads, or adds up, at data-dependent indices */
 	KERNEL_OPAQUE,	    /* unknown code */
 	KERNEL_CLASSES,
 } kernel_class;
 
 /* The extents of a product of matrices. */
 typedef enum kernel_side {
-	SIDE_ROWS,    /* of variables that move the first read and the result */
+	/* of variables that index the first read and the result */
+	SIDE_ROWS,
 	SIDE_COLUMNS, /* .. the second read and the result */
 	SIDE_DEPTH,   /* .. that are summed over */
 	KERNEL_SIDES,
 } kernel_side;
 
-/* The name of a class in files; the class of a name, KERNEL_CLASSES for none.
- * The same of sides. */
+/* The name of a class in files; the class with a name, KERNEL_CLASSES if there
+ * is none.  Below, the same for sides. */
 const char *kernel_class_name(kernel_class c);
 kernel_class kernel_class_parse(const char *name);
 
@@ -54,22 +55,24 @@ kernel_side kernel_side_parse(const char *name);
 
 typedef struct kernel_form {
 	kernel_class class;
-	dtype type; /* that it computes in: the result's, or, of tests of other
-		       numbers, theirs */
-	double work; /* per point of its loops, at least 1: functions, of
-			reductions terms, else operations; less of products of
-			which most terms are 0 by divisibility, and of functions
-			that an index decides on */
+	/* in which it computes: the result's, or, for tests of other numbers,
+	 * theirs */
+	dtype type;
+	/* Per point of its loops, at least 1: functions; terms of reductions;
+	 * else operations.  Less for products most of whose terms are 0 by
+	 * divisibility, and for functions that an index decides on. */
+	double work;
 	uint32_t side[KERNEL_SIDES]; /* variables, a bit each; products */
-	uint32_t bound; /* variables that indices are compared with: no work */
+	/* variables that indices are compared with: they cost no work */
+	uint32_t bound;
 	uint64_t structure; /* kernel_structure_hash() */
 } kernel_form;
 
 kernel_form kernel_form_of(const kernel *k);
 
-/* The work of a part of a kernel's iteration space.  A product is `count`
- * products of matrices of these extents, each of `work' operations; all else is
- * one of all of its work. */
+/* The work of a part of a kernel's iteration space.  A product is `count'
+ * products of matrices with these extents and `work' operations each.  Other
+ * kernels have a count of 1 and all of their work in `work'. */
 typedef struct kernel_load {
 	double work, count;
 	double extent[KERNEL_SIDES];
@@ -78,7 +81,7 @@ typedef struct kernel_load {
 kernel_load kernel_load_of(const kernel *k, const kernel_form *f,
 			   const box *part);
 
-/* The arithmetic of a kernel on a part of its iteration space, and the bytes
+/* Arithmetic operations of a kernel on a part of its iteration space, and bytes
  * that it reads and writes. */
 typedef struct kernel_work {
 	double flops, bytes;
@@ -86,7 +89,7 @@ typedef struct kernel_work {
 
 kernel_work kernel_work_of(const kernel *k, const box *part);
 
-/* The side that is the least of a product. */
+/* The side of a product with the smallest extent. */
 kernel_side kernel_least_side(const kernel_load *l);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /* Number n of the stream of a seed, uniform over 32 bits: word n % 4 of
- * Philox4x32-10 with the seed as its key and n / 4 as its counter. */
+ * Philox4x32-10 (Salmon et al., SC'11) with the seed as key and n / 4 as
+ * counter. */
 uint32_t random_word(uint64_t seed, uint64_t n);
 
 /* Words 4 * block .. 4 * block + 3 of a stream. */

@@ -4,7 +4,7 @@
 
 #include "kernel/functions.h"
 
-/* Those of kernels. */
+/* The reducers of kernels. */
 typedef enum reducer {
 	RED_NONE,
 #define REDUCER(id, ...) RED_##id,
@@ -22,8 +22,8 @@ typedef enum reducer_rule {
 	RED_OF_WHERE,
 } reducer_rule;
 
-/* The result without terms: of bool, 1 is true; the least and the greatest
- * number of the type are infinite where it has infinities. */
+/* The result of a reduction without terms.  For bool 1 is true; the least and
+ * the greatest number are infinite in types with infinities. */
 typedef enum reducer_neutral {
 	NEUTRAL_ZERO,
 	NEUTRAL_ONE,
@@ -42,18 +42,20 @@ typedef enum reducer_gradient {
 /* A row of reducers.def. */
 typedef struct reducer_facts {
 	const char *name;
-	reducer kernel; /* the reducer of a kernel that it is */
-	bool averages;	/* which is divided by the number of terms */
+	reducer kernel; /* the kernel reducer that it uses */
+	/* the reduced value is divided by the number of terms */
+	bool averages;
 	reducer_rule rule;
 	reducer_neutral neutral;
 	fn combine;
 	fn_choice choice;
 	reducer_gradient gradient;
-	const char *c, *cuda, *jax; /* NULL for what kernels do not have */
+	/* NULL for averages, which kernels do not have */
+	const char *c, *cuda, *jax;
 } reducer_facts;
 
-/* The facts of a kernel's reducer, and then those of the averages.  The row of
- * RED_NONE has the name "" and no facts. */
+/* The facts of the kernel reducers, by number, then those of the averages.  The
+ * row of RED_NONE has the name "" and no facts. */
 extern const reducer_facts reducer_table[];
 
 static inline const char *reducer_name(reducer r)
@@ -61,10 +63,10 @@ static inline const char *reducer_name(reducer r)
 	return reducer_table[r].name;
 }
 
-/* That of a kernel; -1 for none. */
+/* The kernel reducer of a name; -1 if there is none. */
 int reducer_parse(const char *name);
 
-/* Whether elements of a type can be reduced. */
+/* Whether elements of a type can be reduced by r. */
 bool reducer_takes(reducer r, dtype t);
 
 static inline bool reducer_is_logic(reducer r)
@@ -72,17 +74,18 @@ static inline bool reducer_is_logic(reducer r)
 	return reducer_table[r].rule == RED_OF_LOGIC;
 }
 
-/* Whether it gives the position of a term; partial results do not combine. */
+/* Whether it gives the position of a term.  Its partial results cannot be
+ * combined. */
 static inline bool reducer_is_where(reducer r)
 {
 	return reducer_table[r].rule == RED_OF_WHERE;
 }
 
-/* The reducer that gives the greatest or least of terms; RED_NONE for
+/* The reducer that selects the greatest or least of the terms; RED_NONE for
  * FN_NO_CHOICE. */
 reducer reducer_of_choice(fn_choice c, bool logic);
 
-/* The choice that a reducer makes of values: none where it gives a position. */
+/* The choice that a reducer makes among values; none if it gives a position. */
 static inline fn_choice reducer_choice(reducer r)
 {
 	return reducer_is_where(r) ? FN_NO_CHOICE : reducer_table[r].choice;

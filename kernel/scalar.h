@@ -1,6 +1,6 @@
 /* The scalar functions of functions.def on values: integers of every type and
- * bool in an int64_t (u64 by its bits), floats in a double.  The evaluator and
- * the simplifier compute with them.  Private to kernel/. */
+ * bool as int64_t (u64 by its bits), floats as double.  Used by the evaluator
+ * and the simplifier.  Private to kernel/. */
 #ifndef TDL_KERNEL_SCALAR_H
 #define TDL_KERNEL_SCALAR_H
 
@@ -12,9 +12,9 @@ int64_t scalar_wrap(dtype t, int64_t v);
 /* v rounded to the float type t, to nearest even. */
 double scalar_round(dtype t, double v);
 
-/* f of arguments of type t, an integer type or bool; the result is of type t,
- * or bool where f gives bool.  Arithmetic wraps; division by zero gives 0;
- * a shift by the width or more leaves the sign alone. */
+/* f of arguments of type t, an integer type or bool; the result has type t, or
+ * bool if f gives bool.  Arithmetic wraps; division by zero gives 0; a shift by
+ * the width or more leaves only the sign. */
 int64_t scalar_int(fn f, dtype t, int64_t x, int64_t y);
 
 /* f of floats; 1 or 0 for an f that gives a bool. */

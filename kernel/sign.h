@@ -1,5 +1,5 @@
-/* Signs of floats, which follow from the functions in an expression: for
- * kernels (kernel/monotone.c) and for operators before their shapes are known
+/* Signs of floats, derived from the functions of an expression: for kernels
+ * (kernel/monotone.c), and for operators before their shapes are known
  * (compiler/analysis). */
 #ifndef TDL_KERNEL_SIGN_H
 #define TDL_KERNEL_SIGN_H
@@ -13,8 +13,8 @@ typedef enum value_sign {
 	SIGN_BOTH,  /* NaN, or 0 whose own sign is not known */
 } value_sign;
 
-/* The facts on a float that is not NaN.  Underflow is ignored: exp(x) is not
- * 0. */
+/* The facts about a float that is not NaN.  Underflow is ignored: exp(x) is
+ * never 0. */
 typedef struct sign_facts {
 	value_sign sign;
 	bool nonzero;
@@ -28,8 +28,8 @@ sign_facts sign_of_constant(double x);
 /* The facts that hold of both. */
 sign_facts sign_either(sign_facts x, sign_facts y);
 
-/* The facts on f(x, y), or f(x), where a 0 has SIGN_BOTH but for a divisor;
- * equal says that both arguments are the same expression. */
+/* The facts about f(x, y), or f(x).  A 0 has SIGN_BOTH, except as a divisor.
+ * `equal': both arguments are the same expression. */
 sign_facts sign_fn(fn f, sign_facts x, sign_facts y, bool equal);
 
 #endif
