@@ -1,16 +1,17 @@
-/* Collectives: what a transfer between the workers of a mesh amounts to. */
+/* Collectives: the patterns that transfers between the workers of a mesh
+ * follow. */
 #ifndef TDL_LAYOUT_COLLECTIVE_H
 #define TDL_LAYOUT_COLLECTIVE_H
 
 /* The pattern of a transfer.  It affects only speed: the pieces of transfer.h
- * are complete without it. */
+ * describe the transfer completely without it. */
 typedef enum collective {
 	COLL_LOCAL,	     /* nobody receives anything */
 	COLL_ALL_GATHER,
 	COLL_ALL_TO_ALL,
 	COLL_REDUCE_SCATTER,
 	COLL_HALO,	     /* own block, and a rim from neighbours */
-	COLL_SEND_RECEIVE,   /* gather by pieces: what fits none of these */
+	COLL_SEND_RECEIVE,   /* by pieces: fits none of the others */
 	COLL_COUNT
 } collective;
 

@@ -1,12 +1,12 @@
-/* The division of a transfer's source over the mesh: who owns what. */
+/* The division of a transfer's source over the mesh: which worker owns what. */
 #ifndef TDL_LAYOUT_DIVISION_H
 #define TDL_LAYOUT_DIVISION_H
 
 #include "layout/layout.h"
 
-/* Nested splits of the dimensions of a box, the outermost first, then, for the
- * shares of a partial result, even runs over flat axes.  On all other axes it
- * is replicated.  The axes of the flat ones ascend; those of the splits do
+/* Nested splits of the dimensions of a box, outermost first; then, for the
+ * shares of a partial result, even runs over flat axes.  On all other axes the
+ * box is replicated.  The flat axes ascend; so do the axes of the splits,
  * except where shares are cut. */
 typedef struct division {
 	box whole;

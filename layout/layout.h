@@ -1,21 +1,21 @@
 /* Layouts: which part of a tensor each worker of a mesh has.
  *
- * A layout is a formula on few values, the same for all workers.  Along an axis
- * of the mesh a tensor is cut, replicated, or partial; the parts that operators
- * read and produce follow from the cuts of their iteration spaces.
+ * A layout is a formula over a few values, the same for all workers.  Along an
+ * axis of the mesh a tensor is cut, replicated, or partial.  The parts that
+ * operators read and produce follow from the cuts of their iteration spaces.
  *
- * A result that is partial along axes along which the tensor is stored so,
- * too, stays as it is there: as far as places go, a partial axis is one over
- * which the tensor is replicated.  Along the other axes on which it is partial
- * it is shared by the workers that differ only on these.  Of the box that they
- * all produce each reduces a share, combining it from all of them: the box,
- * cut by those of these axes that cut the stored tensor, and of that block,
- * over the other such axes, an even run of elements in row-major order:
- * block(0, volume, rank, n).  Shares are a partition of the box, whatever it
- * is.  Where the other axes agree they are the stored blocks; else the
- * difference is moved.  (With the axes 0 and 1 both cutting rows of the
- * tensor, a partial axis 0 and rows computed along axis 1, a share is a piece
- * of rows that are stored elsewhere.) */
+ * Along an axis on which the tensor is stored as partial, a partial result
+ * stays where it is: regarding places, a partial axis is one over which the
+ * tensor is replicated.  Along its other partial axes the result is shared by
+ * the workers that differ only on these axes.  They all produce the same box.
+ * Each reduces a share of it, combining the share from all of them.  To form
+ * the shares, the axes among these that cut the stored tensor cut the box; each
+ * block is then divided over the other such axes into even runs of elements in
+ * row-major order: block(0, volume, rank, n).  The shares partition any box.
+ * If the other axes agree, the shares are the stored blocks; else the
+ * difference is moved.  (Example: axes 0 and 1 both cut rows of the tensor,
+ * axis 0 is partial, and rows are computed along axis 1.  Then a share is a
+ * piece of rows that are stored elsewhere.) */
 #ifndef TDL_LAYOUT_LAYOUT_H
 #define TDL_LAYOUT_LAYOUT_H
 
@@ -26,14 +26,14 @@ typedef enum layout_kind {
 	LAYOUT_NEEDS,	 /* the bounding box of an operator's reads */
 	LAYOUT_PRODUCES, /* the operator's block of the result: a partial result
 			    where reduction variables are cut */
-	LAYOUT_REDUCED_SHARD, /* the share of such a result that the worker
-				 reduces */
+	/* the share of such a result that this worker reduces */
+	LAYOUT_REDUCED_SHARD,
 } layout_kind;
 
-/* A turn of a loop over time: the samples [begin, end) of a batch.  An extent
- * that time divides is a multiple of the batch, so many elements for each
- * sample, and the turn has those of its own samples.  A batch of 0: there is no
- * loop. */
+/* A turn of a loop over time: the samples [begin, end) of a batch.  The extent
+ * of a dimension that time divides is a multiple of the batch, with equally
+ * many elements for each sample; the turn has those of its own samples.  A
+ * batch of 0 means that there is no loop. */
 typedef struct layout_turn {
 	int64_t batch, begin, end;
 } layout_turn;
@@ -55,15 +55,16 @@ typedef struct layout {
 	const cuts *space;    /* .. and the cuts of its variables */
 	uint32_t inputs; /* NEEDS: those of its inputs that are the tensor, a
 			    bit each */
-	uint32_t zeros;	 /* NEEDS: of layout_zero_axes(); on these axes workers
-			    with coordinates above 0 have zeros */
-	/* In a loop over time, the turn, and the dimension and the variable
-	 * that time divides, outside of all axes; CUT_NONE. */
+	/* NEEDS: layout_zero_axes(); on these axes workers with coordinates
+	 * above 0 have zeros */
+	uint32_t zeros;
+	/* In a loop over time: the turn, and the dimension and the variable
+	 * that time divides, outside of all axes, or CUT_NONE. */
 	layout_turn turn;
 	int tensor_time, space_time;
 } layout;
 
-/* All of the tensor, and all of the iteration space, in the layout's turn. */
+/* The whole tensor, and the whole iteration space, in the layout's turn. */
 box layout_whole(const layout *l);
 box layout_space(const layout *l);
 
@@ -76,72 +77,77 @@ region layout_region_of(const layout *l, const mesh *m, int worker);
 /* The axes of the mesh on which the region depends, a bit each. */
 uint32_t layout_axes(const layout *l, const mesh *m);
 
-/* The elements that all workers have, copies counted. */
+/* The number of elements that all workers have, copies counted. */
 int64_t layout_elements(const layout *l, const mesh *m);
 
 /* The most bytes that any worker has. */
 int64_t layout_most_bytes(const layout *l, const mesh *m);
 
-/* The axes, of those of m, along which a kernel whose variables are cut by c
- * produces partial results: a bit each.  These divide a reduction variable, or
- * hand a partial input on. */
+/* The axes of m, a bit each, along which a kernel with variables cut by c
+ * produces partial results.  They divide a reduction variable, or pass a
+ * partial input on. */
 uint32_t layout_partial_axes(const mesh *m, const kernel *k, const cuts *c);
 
-/* Those of them along which the results are combined before they are stored:
- * the tensor is not partial along them. */
+/* Those of these axes along which the results are combined before they are
+ * stored: the tensor is not partial along them. */
 uint32_t layout_combined_axes(const mesh *m, const kernel *k,
 			      const cuts *space, const cuts *stored);
 
-/* Whether a tensor stored under some cuts is partial only along those axes
- * along which a kernel hands it on, as it reads it through the inputs in the
- * mask, and replicated or partial along all of these; of the result, mask 0:
- * whether the kernel gives partial results along all axes along which the
- * tensor is partial, by the same reducers. */
+/* Whether a kernel passes on all partial axes of a tensor that it reads.
+ * `stored' has the tensor's cuts, `inputs' (a bit each) the inputs that are the
+ * tensor.  True if the tensor is partial only along axes along which the kernel
+ * passes it on, and is replicated or partial along all of these.  For the
+ * result, inputs is 0: true if the kernel gives partial results along all axes
+ * along which the tensor is partial, by the same reducers. */
 bool layout_fits(const mesh *m, const kernel *k, const cuts *space,
 		 uint32_t inputs, const cuts *stored);
 
-/* Whether a value that all have can stand for one that is partial by a
+/* Whether a value that all workers have can stand for one that is partial by a
  * reducer. */
 bool layout_serves(reducer by);
 
-/* The axes along which a tensor that fits is replicated and read as a partial
- * sum, a bit each: the first worker along the axis keeps it, the others take
- * zeros.  What is replicated serves as a partial maximum as it is. */
+/* The axes, a bit each, along which a tensor that fits is replicated but read
+ * as a partial sum: the first worker along the axis keeps the value, the others
+ * take zeros.  A replicated value can be read as a partial maximum without
+ * change. */
 uint32_t layout_zero_axes(const mesh *m, const kernel *k, const cuts *space,
 			  uint32_t inputs, const cuts *stored);
 
-/* The number of workers along these axes.  They read the same and hold the same
- * of it, and the first of them alone receives what it lacks. */
+/* The number of workers along these axes.  They read and hold the same part of
+ * the tensor; only the first of them receives what it lacks. */
 int layout_zero_share(const mesh *m, const kernel *k, const cuts *space,
 		      uint32_t inputs, const cuts *stored);
 
-/* Whether the worker with these coordinates has zeros. */
+/* Whether the worker with these coordinates takes zeros. */
 bool layout_has_zeros(const mesh *m, uint32_t axes, const int *coords);
 
-/* The reducer of the partial results that a kernel gives along an axis which
- * divides a variable, or hands partial inputs on: an element of its cuts. */
+/* The reducer of the partial results that a kernel gives along an axis.  `dim'
+ * is the axis's element of the cuts of its variables: a variable, or the
+ * passing of a partial input. */
 reducer layout_axis_reducer(const kernel *k, int dim);
 
-/* The reducer that combines these; RED_NONE where there are none. */
+/* The reducer that combines a kernel's partial results; RED_NONE if it gives
+ * none. */
 reducer layout_reducer(const mesh *m, const kernel *k, const cuts *c);
 
-/* The bounding box of what a part of a kernel's iteration space reads through
- * the inputs in the mask, which are one tensor. */
+/* The bounding box of the reads of a part of a kernel's iteration space through
+ * the inputs in the mask, which are all the same tensor. */
 box layout_needs(const kernel *k, const box *space, uint32_t inputs);
 
-/* The share of the box `produced', which is partial along some axes and stored
- * under the cuts c, that the worker with these coordinates reduces. */
+/* The share of a partial result that the worker with these coordinates reduces.
+ * `produced' is the result's box, `partial' its partial axes, c the cuts under
+ * which it is stored. */
 region layout_share(const mesh *m, uint32_t partial, const cuts *c,
 		    const box *produced, const int *coords);
 
 /* The number of workers that differ on these axes only. */
 int layout_sharers(const mesh *m, uint32_t axes);
 
-/* Elements of the box `want` that lie in r. */
+/* The number of elements of the box `want' that lie in r. */
 int64_t region_held(const region *r, const box *want);
 
-/* The next coordinates, counted over the given axes, the innermost first; the
- * others stay.  False behind the last, when all of these are 0 again. */
+/* Advances coordinates over the given axes, the innermost fastest; the others
+ * stay.  Returns false after the last, with all of these 0 again. */
 bool mesh_next(const mesh *m, uint32_t axes, int *coords);
 
 #endif

@@ -22,26 +22,26 @@ int mesh_workers(const mesh *m);
 void mesh_coords(const mesh *m, int worker, int *coords);
 int mesh_worker(const mesh *m, const int *coords);
 
-/* The axes on which two workers differ, a bit each; a worker's number among
- * those that differ from it on some axes only. */
+/* The axes on which two workers differ, a bit each; a worker's number among the
+ * workers that differ from it only on the given axes. */
 uint32_t mesh_axes_between(const mesh *m, int v, int w);
 int mesh_number_on(const mesh *m, uint32_t axes, int worker);
 
-/* Part of a box: elements first .. first + count of the box `at` in row-major
- * order, densely.  Of a whole box first is 0, count the volume; all buffers
- * but those of LAYOUT_REDUCED_SHARD hold whole boxes. */
+/* Part of a box: elements first .. first + count in row-major order of the box
+ * `at', stored densely.  A whole box has first 0 and its volume as count.  Only
+ * buffers of LAYOUT_REDUCED_SHARD hold less than whole boxes. */
 typedef struct region {
 	box at;
 	int64_t first, count;
 } region;
 
-/* A division of an index space: per mesh axis the dimension (or variable) that
- * is divided, or CUT_NONE.  Axes that cut one dimension nest, outermost first.
- *
- * Numbers below CUT_NONE divide nothing either.  A tensor is then partial along
- * the axis, cut_partial(r): each group has an array of the full extent, and the
- * value is their reduction by r.  A kernel hands partial inputs on,
- * cut_passing(i): as its passings[i] says. */
+/* A division of an index space: for each mesh axis the dimension (or variable)
+ * that it divides, or CUT_NONE.  Axes that cut the same dimension nest,
+ * outermost first.  Numbers below CUT_NONE divide nothing either.  For a tensor
+ * they are cut_partial(r): the tensor is partial along the axis; each group has
+ * an array of the full extent, and the value is their reduction by r.  For a
+ * kernel they are cut_passing(i): it passes partial inputs on, by its
+ * passings[i]. */
 enum { CUT_NONE = -1 };
 typedef struct cuts {
 	signed char dim[MAX_AXES];
@@ -57,13 +57,14 @@ static inline signed char cut_passing(int i)
 	return (signed char)(CUT_NONE - 1 - i);
 }
 
-/* The reducer of a tensor along an axis; RED_NONE where it is not partial. */
+/* The reducer by which a tensor is partial along an axis; RED_NONE if it is
+ * not. */
 static inline reducer cut_reducer(int dim)
 {
 	return dim < CUT_NONE ? (reducer)(CUT_NONE - 1 - dim) : RED_NONE;
 }
 
-/* The one of its passings that a kernel does along an axis; NULL: none. */
+/* The passing that a kernel does along an axis; NULL if none. */
 static inline const kpassing *cut_passed(const kernel *k, int dim)
 {
 	return dim < CUT_NONE ? &k->passings[CUT_NONE - 1 - dim] : NULL;
@@ -71,18 +72,18 @@ static inline const kpassing *cut_passed(const kernel *k, int dim)
 
 /* The axes along which a tensor is partial, a bit each. */
 uint32_t cuts_partial(const cuts *c, int naxes);
-/* The axes along which nothing is divided. */
+/* The axes along which nothing is divided, a bit each. */
 uint32_t cuts_whole(const cuts *c, int naxes);
 
 cuts cuts_none(void);
 
-/* The block of whole that the worker with these coordinates has when the
- * first naxes axes cut it. */
+/* The block of `whole' on the worker with these coordinates when the first
+ * naxes axes cut it. */
 box cuts_block(const box *whole, const mesh *m, const cuts *c, int naxes,
 	       const int *coords);
 
-/* The extent of the smallest block, over all groups, of an extent n cut by the
- * given axes (those of the first naxes that cut dimension d). */
+/* The smallest block of an extent n, over all groups, when those of the first
+ * naxes axes that cut dimension d cut it. */
 int64_t cuts_smallest(int64_t n, const mesh *m, const cuts *c, int naxes,
 		      int d);
 

@@ -1,12 +1,13 @@
-/* Transfers: what moves between the workers of a mesh to get a tensor from one
- * layout to another, as boxes that one worker receives, with their senders.
+/* Transfers: the movement of a tensor from one layout to another between the
+ * workers of a mesh, as boxes that a worker receives, each with its sender.
+ *
  * The lowering counts their bytes, the time model their seconds; every runtime
  * copies them.
  *
- * The owner of an element, for worker w, is the worker that holds it and has
- * w's coordinate on every axis over which the source is replicated; w itself
- * where it holds it.  So every element of w's part of the destination comes
- * from one owner.
+ * The owner of an element, for worker w, is w itself if it holds the element;
+ * else the worker that holds it and has w's coordinate on every axis over which
+ * the source is replicated.  So each element of w's part of the destination
+ * comes from one owner.
  *
  * Workers that have zeros in the destination (layout.h) receive nothing.
  *
@@ -21,48 +22,52 @@
 
 typedef struct layout_transfer {
 	const mesh *mesh; /* borrowed */
-	layout from, to;  /* of one tensor, or of two that are alike */
+	/* of one tensor, or of two of the same shape and type */
+	layout from, to;
 	/* Each worker's part of `to' is reduced from the partial results that
-	 * all sharers have in `from'; else it is copied from their owners'. */
+	 * all sharers have in `from'; if false, it is copied from the
+	 * owners. */
 	bool combine;
 } layout_transfer;
 
 typedef struct piece {
 	int peer; /* the sender; the worker itself for a local copy */
 	box at;	  /* in the tensor's coordinates */
-	bool zeros; /* nothing is copied: it becomes zeros; peer is the worker
-		       itself */
-	bool add; /* combined with the destination's value, by the reducer of
-		     layout_reducer(); else copied */
+	/* nothing is copied: the box becomes zeros; peer is the worker
+	 * itself */
+	bool zeros;
+	/* combined with the destination's value by layout_reducer(); if false,
+	 * copied */
+	bool add;
 } piece;
 
-/* The pieces that a worker receives, in the order in which they are to be
- * added, or else by ascending peer.  Returns their number; the array is in
- * a. */
+/* Lists the pieces that a worker receives: in the order in which they are added
+ * up, if the transfer combines, else by ascending peer.  Returns their number;
+ * the array is in a. */
 int transfer_pieces(arena *a, const layout_transfer *t, int worker,
 		    piece **pieces);
 
-/* The axes whose workers share the partial results of a transfer that combines
- * them; whether a worker has zeros in the destination. */
+/* The axes, a bit each, whose workers share the partial results of a transfer
+ * that combines; whether a worker has zeros in the destination. */
 uint32_t transfer_shared_axes(const layout_transfer *t);
 bool transfer_has_zeros(const layout_transfer *t, int worker);
 
-/* The bytes of a worker's pieces that others send it. */
+/* The bytes of a worker's pieces that other workers send. */
 typedef struct transfer_received {
-	/* By the outermost axis on which the sender differs from it. */
+	/* By the outermost axis on which the sender and the worker differ. */
 	int64_t bytes[MAX_AXES];
-	uint32_t axes; /* on which any sender does, a bit each */
+	uint32_t axes; /* axes on which any sender differs, a bit each */
 } transfer_received;
 
-/* The same without looking at every piece. */
+/* Computes them without listing every piece. */
 transfer_received transfer_receives(const layout_transfer *t, int worker);
 
-/* Bytes that a worker receives from others; in all. */
+/* Bytes that one worker receives from others; bytes that all receive. */
 int64_t transfer_bytes(const layout_transfer *t, int worker);
 int64_t transfer_total(const layout_transfer *t);
 
-/* The collective that the transfer is, in which `received' bytes are received
- * in all.  Of more than 64 workers so many are looked at. */
+/* The collective that the transfer is; `received' is transfer_total().  With
+ * more than 64 workers, looks at a sample of 64. */
 collective transfer_collective(const layout_transfer *t, int64_t received);
 
 #endif
