@@ -8,7 +8,7 @@
 
 char *base64_encode(arena *a, const void *data, size_t n);
 
-/* Decodes text into exactly n bytes at out.  False for any text other than the
+/* Decodes text into exactly n bytes at out.  Returns false if text is not the
  * encoding of n bytes. */
 bool base64_decode(const char *text, void *out, size_t n);
 

@@ -5,13 +5,13 @@
 #include "layout/layout_classes.h"
 #include "plan/plan.h"
 
-/* The class of a buffer. */
+/* The layout class of a buffer. */
 int plan_buffer_class(layout_classes *f, const plan *p, const plan_buffer *b);
 
-/* The pair of classes of an instruction: two with the same number do the same
- * on every worker, at other addresses.  What it receives, and which collective
- * it is: layout_pair_received(), layout_pair_collective().  A message between
- * stages has no class: its other end is in another plan. */
+/* The pair of classes of an instruction.  Instructions with the same number do
+ * the same work on every worker, at other addresses. layout_pair_received() and
+ * layout_pair_collective() give what it receives, and its collective.  Messages
+ * between stages have no class: their other end is in another plan. */
 int plan_instr_class(layout_classes *f, const plan *p, const plan_instr *in);
 
 #endif

@@ -1,20 +1,21 @@
-/* The calls of a library that compute a contraction: products of matrices,
- * after copies of factors into another order where they need it.
+/* Maps a contraction to library calls: products of matrices, with copies of
+ * operands into another order where the library needs it.
  *
- * A variable has a stride in each of the three operands.  It is a row where the
- * left factor and the result move with it, a column where the right one and the
- * result do, depth where it is summed over, else a batch.  An index that is not
- * affine in a variable, h / 4, makes it two, h / 4 and h % 4, of which the
- * second is a row.  Variables whose strides continue each other are one.
+ * A variable has a stride in each of the three operands.  It is a row if the
+ * left factor and the result move with it; a column if the right factor and the
+ * result do; depth if it is summed over; else a batch.  An index that is not
+ * affine in a variable, such as h / 4, splits the variable into h / 4 and h %
+ * 4, and the second is a row.  Variables whose strides continue each other are
+ * joined.
  *
- * Rows, columns and depth of a call are one such chain each.  The other rows
- * and columns are batches; the other depth is added up by further calls.  A
- * factor, or the result, that is copied has strides of our own choice, which
- * makes longer chains, and columns that begin at multiples of GEMM_COLUMN
- * bytes.  Each set of operands to copy is looked at, and that is taken which
- * moves the fewest bytes beside the product's own, a call or copy counting as
- * GEMM_CALL_BYTES, and operations on columns that begin elsewhere as the bytes
- * that are moved in the time that they take more. */
+ * A call takes one such joined variable each for its rows, columns and depth.
+ * The other rows and columns are batches; further calls add up the other depth.
+ * A copied operand gets strides of our choice, which joins more variables, and
+ * columns that begin at multiples of GEMM_COLUMN bytes.  All sets of operands
+ * to copy are tried.  The set that moves the fewest bytes beyond the product's
+ * own wins, where a call or copy counts as GEMM_CALL_BYTES, and operations on
+ * unaligned columns count as the bytes that could be moved in the extra time
+ * they take. */
 #ifndef TDL_PLAN_GEMM_H
 #define TDL_PLAN_GEMM_H
 
@@ -32,94 +33,97 @@ typedef enum gemm_side {
 enum {
 	GEMM_MAX_CALLS = 256,
 	GEMM_MAX_DIMS = 2 * MAX_NVARS,
-	/* The bytes that a GPU moves while it starts a kernel: 2 us at 2
-	 * TB/s. */
+	/* Bytes that a GPU moves while it starts a kernel: 2 us at 2 TB/s. */
 	GEMM_CALL_BYTES = 4 << 20,
-	/* Copies are for products that have as many operations for each byte
-	 * that is copied: a kernel without tensor cores does so many while the
-	 * byte is moved. */
+	/* Copies pay off for products with at least this many operations per
+	 * byte copied: what a kernel without tensor cores does in the time that
+	 * moves a byte. */
 	GEMM_FLOP_PER_BYTE = 8,
 	GEMM_ALIGN = 256, /* bytes, of each copy */
-	GEMM_COLUMN = 16, /* bytes that tensor cores are fed at a time */
-	/* Bytes that a copy of an element counts at least, each way: where
-	 * columns begin anywhere, elements are copied one by one. */
+	GEMM_COLUMN = 16, /* bytes that tensor cores load at a time */
+	/* The least bytes that copying an element counts as, each way: with
+	 * unaligned columns, elements are copied one by one. */
 	GEMM_COPY_BYTES = 4,
-	/* Operations of a product of halves, whose columns begin elsewhere,
-	 * that take as much longer as a byte takes to move.  An H200 does 100
-	 * to 150 TFLOP/s of them, of others 600. */
+	/* Operations of a product of halves with unaligned columns whose extra
+	 * time equals that of moving a byte.  An H200 does 100 to 150 TFLOP/s
+	 * of these, 600 of aligned ones. */
 	GEMM_UNALIGNED_FLOP_PER_BYTE = 64,
 };
 
-/* An operand as the library sees it: a dense copy; of the result, one that is
- * brought to its place afterwards. */
+/* A dense copy that the library reads in place of an operand, or writes in
+ * place of the result, which is then copied to its place. */
 typedef struct gemm_copy {
-	int64_t nelem; /* between columns, too; 0: the operand is used where it
-			  lies */
-	int64_t at;    /* of its first element: from the view's data */
+	/* with gaps between columns; 0: the operand is used in place */
+	int64_t nelem;
+	int64_t at;    /* of its first element: elements from the view's data */
 	int ndim;
 	int64_t count[GEMM_MAX_DIMS];
 	int64_t there[GEMM_MAX_DIMS]; /* strides in the view, elements .. */
 	int64_t here[GEMM_MAX_DIMS];  /* .. and in the copy */
 } gemm_copy;
 
-/* count products, whose operands lie step[] elements after each other. */
+/* A batch of `count' products whose operands are step[] elements apart. */
 typedef struct gemm_call {
-	int64_t at[GEMM_SIDES]; /* elements from the views' data, or copies' */
+	/* elements from the view's data, or from the copy's */
+	int64_t at[GEMM_SIDES];
 	int64_t count, step[GEMM_SIDES];
-	bool adds; /* to what the result is by then */
+	bool adds; /* adds to the current content of the result */
 } gemm_call;
 
-/* A matrix of rows x cols elements, which lie along columns, or, where it is
- * `transposed`, along rows. */
+/* A matrix of rows x cols elements, stored by columns, or by rows if
+ * `transposed'. */
 typedef struct gemm_matrix {
 	int64_t rows, cols, row_step, col_step;
 	bool transposed;
-	int64_t step; /* between columns, or rows, as it is stored */
+	int64_t step; /* elements between stored columns, or rows */
 } gemm_matrix;
 
-/* out[i, j] (+)= sum over l of left[i, l] * right[l, j], i < rows, j < cols,
- * l < depth, with strides in elements.  Libraries want it as c = a b with c
- * stored by columns: where the result lies along its columns it is
- * transposed, and so are the factors, which have changed places. */
+/* out[i, j] (+)= sum over l of left[i, l] * right[l, j], i < rows, j < cols, l
+ * < depth, with strides in elements.  Libraries expect c = a b with c stored by
+ * columns.  A result stored by rows is therefore transposed: the factors are
+ * swapped and transposed as well. */
 typedef struct gemm {
 	int64_t rows, cols, depth;
 	int64_t left_row, left_depth, right_depth, right_col, out_row, out_col;
-	uint32_t row_vars, col_vars; /* what rows and columns are made of; of
-					a variable's part UINT32_MAX */
+	/* variables that rows and columns consist of; UINT32_MAX for a part of
+	 * a variable */
+	uint32_t row_vars, col_vars;
 	gemm_matrix a, b, c;
 	bool swapped;
 	gemm_copy copies[GEMM_SIDES];
-	int64_t nbytes; /* of all copies, which lie behind each other */
+	int64_t nbytes; /* of all copies, stored one after the other */
 	int ncalls;
 	gemm_call *calls;
 } gemm;
 
 /* Limits of copies. */
 typedef struct gemm_limits {
-	int64_t worth; /* operations of the product for each of their bytes;
-			  GEMM_FLOP_PER_BYTE */
+	/* least operations of the product per byte copied;
+	 * GEMM_FLOP_PER_BYTE */
+	int64_t worth;
 	int64_t room;  /* bytes of all copies of a run */
 } gemm_limits;
 
-/* The products that compute a part of the kernel's result from dense or strided
- * views, which cover it as for kernel_eval(), with copies within the limits.
- * False where they are not such: nothing is summed over, too many calls, types
- * or an order that the library does not take; inner products alone. */
+/* Finds the products that compute a part of the kernel's result from dense or
+ * strided views, which cover it as kernel_eval() requires, with copies within
+ * the limits. *g is in a.  Returns false if the library cannot compute it:
+ * nothing is summed over, there are too many calls, a type or order is not
+ * supported, or there are only inner products. */
 bool gemm_of(arena *a, const kernel *k, const contraction *c, const box *space,
 	     const view *inputs, const view *out, const gemm_limits *most,
 	     gemm *g);
 
-/* The same of a worker's run, whose addresses do not count, with copies of at
- * most `room` bytes.  A convolution is a product only without copies, but for
- * one that skips most of what it reads: a single tap, with strides. */
+/* The same for a worker's run, whose addresses are ignored, with copies of at
+ * most `room' bytes.  A convolution is a product only if it needs no copies, or
+ * if it skips most of what it reads (a single tap, with strides). */
 bool gemm_of_run(arena *a, const bind_run *r, int64_t room, contraction *c,
 		 gemm *g);
 
-/* plan.copies_bytes, where there are `room` bytes beside the arena: the most
- * that a run takes, on a sample of the workers. */
+/* The value for plan.copies_bytes if there are `room' bytes beside the arena:
+ * the most that a run takes, over a sample of the workers. */
 int64_t gemm_plan_bytes(const plan *p, int64_t room);
 
-/* Where the copy of an operand begins, bytes from the first. */
+/* The offset of an operand's copy in bytes from the first copy. */
 int64_t gemm_copy_at(const gemm *g, const kernel *k, const contraction *c,
 		     gemm_side side);
 

@@ -1,13 +1,13 @@
-/* The order in which the messages between the stages of a pipeline go.
+/* The order of the messages between the stages of a pipeline.
  *
- * Each pair of a sending and a receiving stage is a link, whose messages go one
- * after another, in the order in which the receiver asks for them.  A message
- * goes as early as it can: its value is there, and nothing that comes before
- * its RECEIVE uses the receiver's place any more.
+ * A link joins a sending stage to a receiving one.  Its messages go one after
+ * another, in the order in which the receiver asks for them.  A message goes as
+ * early as possible: its value has been computed, and nothing before its
+ * RECEIVE still uses the receiver's place.
  *
- * Who hands work to queues that may wait for other devices does it in this
- * order of all messages: then nobody waits in a circle, even where a queue
- * holds up others. */
+ * A runtime that submits work to queues which may wait for other devices must
+ * submit messages in this order.  Then no cycle of waits can arise, even if a
+ * queue delays others. */
 #ifndef TDL_PLAN_MESSAGES_H
 #define TDL_PLAN_MESSAGES_H
 
@@ -21,8 +21,8 @@ typedef struct stage_link {
 typedef struct link_message {
 	int channel;
 	int send, receive; /* instructions of the two stages' programs */
-	/* Of the sender, and of the receiver, the instructions before this one
-	 * come before the message, apart from SENDs and RECEIVEs. */
+	/* The number of instructions of the sender, and of the receiver, that
+	 * come before the message, SENDs and RECEIVEs not counted. */
 	int sender_at, receiver_at;
 } link_message;
 
@@ -34,12 +34,12 @@ typedef struct message_order {
 	link_message *messages;
 } message_order;
 
-/* Of an unrolled pipeline (pipeline_unroll()) that was checked; the same for
- * all that ask. */
+/* The order for a checked, unrolled pipeline (pipeline_unroll()), in a.  It is
+ * deterministic, so all processes agree on it. */
 message_order messages_in_order(arena *a, const plan_pipeline *p);
 
-/* A stage's program, its messages where they are in that order.  The stage has
- * own links: *own receives their numbers, by the order's. */
+/* A stage's program with its messages placed in that order, in a.  Its links
+ * are renumbered; *own receives their numbers in o. */
 stream_order messages_in_stage(arena *a, const plan_pipeline *p,
 			       const message_order *o, int stage, int **own);
 

@@ -1,12 +1,12 @@
 /* A plan: one program for all workers of a mesh.
  *
- * Nothing in a plan belongs to one worker.  A buffer says by a formula which
- * region of its tensor a worker holds in it (plan_region()), a transfer by its
- * two buffers what moves (layout/transfer.h), so that a plan does not grow with
- * the number of devices and every runtime computes the same.
+ * Nothing in a plan belongs to one worker.  A buffer has a formula for the
+ * region of its tensor that a worker holds in it (plan_region()); a transfer's
+ * two buffers determine what moves (layout/transfer.h).  So a plan does not
+ * grow with the number of devices, and every runtime computes the same.
  *
- * A plan that plan_read() returned was checked in all that does not depend on
- * the worker; who runs worker w calls plan_check_worker() for it first. */
+ * A plan that plan_read() returned has passed all checks that do not depend on
+ * the worker.  Before running worker w, call plan_check_worker() for it. */
 #ifndef TDL_PLAN_PLAN_H
 #define TDL_PLAN_PLAN_H
 
@@ -16,11 +16,12 @@
 
 enum {
 	PLAN_VERSION = 3,
-	PLAN_OLDEST = 2, /* that is read: no partial tensors, no loop */
+	/* the oldest version that is read: no partial tensors, no loop */
+	PLAN_OLDEST = 2,
 	PLAN_LOOPS = 3,	 /* the first with loops */
 	PLAN_ALIGN = 64, /* of a buffer's offset in the arena, bytes */
 };
-/* Bytes of a tensor, of an arena. */
+/* The most bytes of a tensor, and of an arena. */
 #define PLAN_MAX_BYTES (INT64_C(1) << 46)
 enum { PLAN_MAX_TURNS = 4096, PLAN_MAX_SLOTS = PLAN_MAX_TURNS + 1 };
 
@@ -47,7 +48,8 @@ typedef enum plan_law { PLAN_UNIFORM, PLAN_NORMAL } plan_law;
 typedef struct plan_constant {
 	plan_constant_kind kind;
 	const char *path; /* FILE: as this process can open it, .. */
-	int64_t offset;	  /* .. from this byte, as many as the tensor has, .. */
+	/* .. from this byte on, as many bytes as the tensor has, .. */
+	int64_t offset;
 	uint32_t crc;	  /* .. and their CRC-32 */
 	const void *data; /* INLINE: all elements; FILL: one */
 	plan_law law;	  /* RANDOM, of elements of a float type */
@@ -63,82 +65,92 @@ typedef struct plan_tensor {
 	plan_role role;
 	bool output; /* of the model */
 	cuts cuts;   /* how it is stored */
-	/* CONSTANT: the elements; STATE: those before the first run; INPUT:
-	 * what is taken in a run that is not fed any, or NONE.  NONE, too,
-	 * where there is no buffer, of what a fold makes, and of a state whose
-	 * elements a constant has that a fold without a kernel makes. */
+	/* CONSTANT: the elements.  STATE: its elements before the first run.
+	 * INPUT: the value in runs that feed none, or NONE.  Also NONE for a
+	 * tensor without a buffer, for the output of a fold, and for a state
+	 * whose elements are in a constant that a fold without a kernel
+	 * makes. */
 	plan_constant constant;
-	/* STATE: the result of its type, shape and cuts that is its value after
-	 * a run; -1 where it stays as it is. */
+	/* STATE: the result with its type, shape and cuts that is its value
+	 * after a run; -1 if it does not change. */
 	int next;
-	int buffer; /* the buffer of the stored block; -1 if no node uses it:
-		       a state then has folds that read it */
-	/* In a plan with a loop: the dimension of which the stored block has
-	 * the turn's part, CUT_NONE where all turns have all of it. */
+	/* holds the stored block; -1 if no node uses the tensor: a state then
+	 * has folds that read it */
+	int buffer;
+	/* In a plan with a loop: the dimension that time divides, so that the
+	 * stored block has only the turn's part; CUT_NONE if all turns have all
+	 * of it. */
 	int time;
-	/* A result of `before': the result of the body, of its type, shape and
-	 * cuts, that is its value in the next turn; else -1. */
+	/* For a result computed before the body: the result of the body, of its
+	 * type, shape and cuts, that becomes its value in the next turn; else
+	 * -1. */
 	int then;
 } plan_tensor;
 
-/* Blocks of threads share the part of the result that a kernel in CUDA computes
- * (docs/kernels.md): one of them does one tile after another, `of` values of
- * output variable `var`; or, where var is -1, `of` elements of the part. */
+/* Tiles: the division, among blocks of threads, of the part of the result that
+ * a CUDA kernel computes (docs/kernels.md).  A block does one tile after
+ * another.  A tile has `of' values of output variable `var', or, if var is -1,
+ * `of' elements of the part. */
 typedef struct plan_tile {
 	int var;
 	int64_t of;
 } plan_tile;
 
 typedef struct plan_launch {
-	int threads;	/* of a block; a multiple of 32 */
-	int64_t shared; /* bytes of dynamic shared memory of a block */
+	int threads;	/* per block; a multiple of 32 */
+	int64_t shared; /* bytes of dynamic shared memory per block */
 	int ntiles;
 	const plan_tile *tiles;
 } plan_launch;
 
 enum { PLAN_MAX_THREADS = 1024, PLAN_MAX_SHARED = 48 << 10 };
 
-/* C that computes a kernel, a reduction, and of each of its elements another
- * one, its epilogue, which reads it at its own index: only that result is
- * stored.  The first may itself be computed with an epilogue.  Its inputs are
- * those of the reduction, then the others of each epilogue. */
+/* C source that computes a kernel, a reduction, and applies another kernel, its
+ * epilogue, to each element before it is stored; only the epilogue's result is
+ * stored.  The epilogue reads the reduction's result at its own index.  The
+ * first kernel may itself have an epilogue.  The inputs are those of the
+ * reduction, then the other inputs of each epilogue. */
 typedef struct plan_epilogue {
-	int of;	   /* a kernel of the plan, .. */
-	int after; /* .. as this epilogue, a number of those of `of'; -1 */
-	int input; /* of the second: the first one's result */
+	int of;	   /* the epilogue's kernel .. */
+	/* .. and the epilogue that it comes after, a number among those of
+	 * `of'; -1 */
+	int after;
+	int input; /* of the second kernel: the first one's result */
 	const char *c;
 } plan_epilogue;
 
-/* Runs that are computed at once. */
+/* The most runs that are computed together. */
 enum { PLAN_MOST_JOINED = 4 };
 
 typedef struct plan_kernel {
 	const kernel *kernel;
-	const char *c; /* its C source, by compiler/codegen; NULL without.  The
-			  result may lie where an input lies that
-			  kernel_in_place() allows, so that no pointer to such
-			  an input may be `restrict` */
-	int nepilogues; /* in C: all that it is */
+	/* C source, by compiler/codegen; NULL if there is none.  The result may
+	 * be in the place of an input if kernel_in_place() allows it, so no
+	 * pointer to such an input may be `restrict' */
+	const char *c;
+	/* in C: all kernels that this one can be the epilogue of */
+	int nepilogues;
 	const plan_epilogue *epilogues;
-	const char *cuda;   /* the same as CUDA; NULL without */
-	plan_launch launch; /* of that */
+	const char *cuda;   /* the same in CUDA; NULL if there is none */
+	plan_launch launch; /* of the CUDA kernel */
 } plan_kernel;
 
-/* A constant that follows from weights: where states that no run changes get
- * other values, the interpreter computes it again before the next run. */
+/* A constant computed from weights.  If states that no run changes get other
+ * values, the interpreter computes it again before the next run. */
 typedef struct plan_fold {
-	const kernel *kernel; /* NULL: the elements of the one input, in the
-				 same order */
+	/* NULL: copies the elements of its one input, in the same order */
+	const kernel *kernel;
 	int ninputs;
 	const int *inputs; /* states, constants, and outputs of folds before
 			      this one */
 	int output;	   /* a constant */
 } plan_fold;
 
-/* Points that the kernels of all folds may have, bytes of what each reads. */
+/* The most points of the kernels of all folds together, and the most bytes that
+ * each fold reads. */
 enum { PLAN_MAX_FOLDED = 1 << 23, PLAN_MAX_FOLD_BYTES = 1 << 20 };
 
-/* An operator's stage and how the workers divide its iteration space. */
+/* A stage of an operator, and how the workers divide its iteration space. */
 typedef struct plan_node {
 	const char *name; /* unique, for messages */
 	const char *op;	  /* the operator, and its stage: "softmax.m" */
@@ -146,36 +158,43 @@ typedef struct plan_node {
 	cuts cuts;	   /* of the kernel's variables */
 	const int *inputs; /* tensors, one per input of the kernel */
 	int output;	   /* tensor */
-	int time; /* in a plan with a loop: the variable that is divided over
-		     its turns, CUT_NONE */
+	/* in a plan with a loop: the variable that its turns divide, or
+	 * CUT_NONE */
+	int time;
 } plan_node;
 
-/* A layout of a tensor: of the reads, or of the result, of a node. */
+/* A tensor in one layout: as stored, as a node reads it, or as a node produces
+ * it. */
 typedef struct plan_buffer {
 	int tensor;
 	layout_kind region;
 	int node; /* -1 for LAYOUT_STORED */
-	int64_t offset, nbytes; /* in the arena; the most that any worker has */
-	int turn; /* of the loop, if there is one: plan_unroll() */
-	/* In a stage of a pipeline: the places that it has, one after the
-	 * other, all aligned; turn t has number t % slots.  They are the
-	 * buffer's own while the body is run.  0: one place, which is the
-	 * buffer's from its writing to its last reading, as everywhere else. */
+	/* in the arena; the size on the worker that has most */
+	int64_t offset, nbytes;
+	int turn; /* of the loop if there is one, see plan_unroll() */
+	/* In a stage of a pipeline: the number of its places, one after the
+	 * other, all aligned; turn t uses number t % slots.  They belong to the
+	 * buffer for the whole body. 0: it has one place, which it holds only
+	 * from its writing to its last reading, as in any other plan. */
 	int slots;
 } plan_buffer;
 
 typedef enum plan_op {
-	PLAN_RUN,     /* node on buffers `inputs`, its result to buffer `to` */
-	PLAN_MOVE,    /* fills each worker's part of `to` from the owners' parts
-			 of `from`, two buffers of one tensor; or the stored
-			 block of a state from that of its `next` */
-	PLAN_COMBINE, /* each worker's own share in `to`, of the partial results
-			 of node in everybody's `from` */
-	PLAN_FEED,    /* the turn's part of an input to `to`, its stored block,
-			 from what the run is fed */
-	PLAN_SEND,    /* `from', a stored block, to another stage of a pipeline,
-			 on `channel'.  `to' is `from' */
-	PLAN_RECEIVE, /* `to', a stored block, from another stage's */
+	PLAN_RUN,     /* runs node on buffers `inputs', result to buffer `to' */
+	/* fills each worker's part of `to' from the owners' parts of `from',
+	 * two buffers of one tensor; or copies the stored block of a state's
+	 * `next' to the state's */
+	PLAN_MOVE,
+	/* reduces each worker's share in `to' from the partial results of node
+	 * in all workers' `from' */
+	PLAN_COMBINE,
+	/* copies the turn's part of an input from what the run is fed to its
+	 * stored block, `to' */
+	PLAN_FEED,
+	/* sends `from', a stored block, to another stage of the pipeline on
+	 * `channel'; `to' equals `from' */
+	PLAN_SEND,
+	PLAN_RECEIVE, /* receives `to', a stored block, from another stage */
 } plan_op;
 
 typedef struct plan_instr {
@@ -183,7 +202,7 @@ typedef struct plan_instr {
 	int node;	   /* RUN, COMBINE */
 	const int *inputs; /* RUN: buffers, one per input of the kernel; each
 			      covers all reads of the input */
-	int from;	   /* MOVE, COMBINE */
+	int from;	   /* MOVE, COMBINE, SEND */
 	int to;
 	collective collective; /* MOVE, COMBINE */
 	int turn;	       /* as of plan_buffer */
@@ -205,28 +224,29 @@ static inline bool plan_is_message(const plan_instr *in)
 	return in->op == PLAN_SEND || in->op == PLAN_RECEIVE;
 }
 
-/* A batch that is divided over time.  Instructions [begin, end) are the body,
- * which is run once for each turn; those before and behind it are run once.
- * turns is 0 where there is no loop. */
+/* A loop over time: the batch is divided into turns.  Instructions [begin, end)
+ * are the body, which runs once for each turn; those before and after it run
+ * once. turns is 0 if there is no loop. */
 typedef struct plan_loop {
 	int turns;
 	int64_t batch;
 	int begin, end;
-	bool statistics; /* what the turns compute hangs on their number */
+	bool statistics; /* results depend on the number of turns */
 } plan_loop;
 
-/* Stages of a pipeline (plan/pipeline.h) run the parts of their body, its
- * segments, for one turn after another, but other turns' segments in between:
- * the order is the stage's schedule.  Each segment has its turns in order. */
+/* A stage of a pipeline (plan/pipeline.h) divides its body into segments.  Each
+ * segment runs for one turn after another, in order; between two segments of a
+ * turn, segments of other turns may run.  The order is the stage's schedule. */
 typedef enum plan_pass { PASS_FORWARD, PASS_BACKWARD, PASS_WEIGHT } plan_pass;
 
 typedef struct plan_segment {
 	plan_pass pass;
-	int chunk; /* of the stage's layers, where it has several */
-	int begin, end; /* instructions; they begin where the one before ends */
+	int chunk; /* which group of the stage's layers, if it has several */
+	/* instructions; begin is the end of the segment before */
+	int begin, end;
 } plan_segment;
 
-/* A part of the order: these segments, and all of that so many times. */
+/* A part of the order: these segments, repeated `times' times. */
 typedef struct plan_tasks {
 	int times, ntasks;
 	const int *tasks;
@@ -238,47 +258,51 @@ typedef struct plan_stage {
 	const plan_tasks *runs;
 } plan_stage;
 
-/* By segments i and j >= i, [i * nsegments + j], in tmp: the most turns that
- * are under way at one time, begun in i and not ended in j; 0 where j is to run
- * for a turn before i has. */
+/* For segments i and j >= i, at [i * nsegments + j], in tmp: the most turns in
+ * flight at one time that have begun i and not ended j. 0 if j would run for a
+ * turn before i. */
 int *plan_turns_between(arena *tmp, const plan_stage *s);
 
-/* The machine that a plan was made for, where its maker was told one, and what
- * it expects there. */
+/* The machine for which a plan was made, if it was given, and the times
+ * expected on it. */
 typedef struct plan_prediction {
-	const char *machine; /* its name; NULL: none was told */
-	const char *topology; /* its file, as this process can open it; NULL:
-				 tdlc knows the machine by its name */
+	const char *machine; /* its name; NULL: no machine was given */
+	/* its file, as this process can open it; NULL: a machine that tdlc
+	 * knows by name */
+	const char *topology;
 	double seconds; /* of a run */
-	int64_t batch;	/* samples of a run; 0: not known */
+	int64_t batch;	/* samples per run; 0: not known */
 } plan_prediction;
 
-/* Workers run the program in step as far as transfers tie them: a piece is read
- * once its owner has written it, and the place of a transfer's source is
- * written again only when all have read it.
+/* The program of a plan, and the invariants that plan_check() establishes.
  *
- * The program is static: every buffer is written by one instruction at most,
- * constants and inputs by none.  Two buffers overlap in the arena only where
- * no instruction between the first write of one and its last use finds the
- * other in use.  The one exception is a run in place: the buffer `to` may be
- * exactly the place of an input whose last use this run is, if
- * kernel_in_place() says so and both regions are equal.
+ * Workers run the program in step only as far as transfers tie them: a piece is
+ * read once its owner has written it, and the source of a transfer is
+ * overwritten only when all have read it.
  *
- * In a loop that holds of each turn, if each turn had buffers of its own for
- * what the body writes; a turn's buffers have the places of the turn's before.
- * An output that time divides is handed out as soon as its stored block is
- * written.
+ * The program is static: at most one instruction writes a buffer, and none
+ * writes constants and inputs.  Two buffers overlap in the arena only if,
+ * throughout the lifetime of one, from its first write to its last use, the
+ * other is not in use.  The one exception is a run in place: the buffer `to'
+ * may have exactly the place of an input whose last use is this run, if
+ * kernel_in_place() allows it and both regions are equal.
  *
- * A state has its value in the buffer of its stored block when a run begins.
- * The value for the run after that gets there in one of two ways: the stored
- * block of `next` lies in exactly the same place, or one MOVE copies it there
- * once nobody reads the old value any more. */
+ * In a loop this holds as if each turn had buffers of its own for what the body
+ * writes; they reuse the places of the turn before.  An output that time
+ * divides is handed out as soon as its stored block is written.
+ *
+ * When a run begins, a state has its value in the buffer of its stored block.
+ * The value for the next run gets there in one of two ways: the stored block of
+ * `next' has exactly the same place, or one MOVE copies it there after the last
+ * reader of the old value. */
 typedef struct plan {
 	const char *model, *algorithm;
 	mesh mesh;
 	plan_loop loop;
-	const plan_stage *stage; /* where this is one of a pipeline; NULL */
-	/* Of plan_unroll() and plan_in_order(), the turns' instructions. */
+	/* its schedule if it is a stage of a pipeline; NULL */
+	const plan_stage *stage;
+	/* Set by plan_unroll() and plan_in_order(): the instructions of the
+	 * turns. */
 	int body_begin, body_end;
 	int nkernels, ntensors, nnodes, nbuffers, ninstrs;
 	plan_kernel *kernels;
@@ -289,119 +313,127 @@ typedef struct plan {
 	int ninputs, noutputs;
 	int *inputs, *outputs; /* tensors, in the model's order */
 	bool training;		 /* a run is a step of training: */
-	int loss, learning_rate; /* an output, an input of one element each, or
-				    -1 */
-	int loss_scale; /* a state of one element, which falls in a step that
-			   leaves the others as they are; -1 */
-	/* States hold `length' entries of what runs add to, of which the input
-	 * `position', one integer, says how many are there; 0: they do not. */
+	/* an output and an input of one element each, or -1 */
+	int loss, learning_rate;
+	/* a state of one element that decreases in a step which leaves the
+	 * other states unchanged; -1 */
+	int loss_scale;
+	/* States that grow, such as a KV cache: they hold `length' entries, of
+	 * which runs write more, and the input `position', one integer, says
+	 * how many there are so far. 0: there are no such states. */
 	int64_t length;
 	int position;
-	uint64_t digest; /* of the file's bytes, weights of its own included:
-			    those in other files by their checksums; 0 for one
-			    that was not read */
+	/* of the file's bytes, including its own weights, and those in other
+	 * files by their checksums; 0 for a plan that was not read */
+	uint64_t digest;
 	plan_prediction predicted;
 	int nfolds;
 	plan_fold *folds;
 	int nfixed;
-	const char **fixed; /* the model's weights that are not states: another
-			       training run cannot have changed them */
+	/* the weights that are not states, which training runs therefore cannot
+	 * change */
+	const char **fixed;
 	int64_t arena_bytes;   /* of each worker */
-	int64_t copies_bytes;  /* of each GPU, beside the arenas, where a
-				  library multiplies: of operands that are
-				  copied for it (plan/gemm.h) */
-	int64_t kept_bytes;    /* of each worker on processors, beside its
-				  arena, for packed factors (plan/kept.h) */
+	/* on each GPU, beside the arenas: copies of operands for library
+	 * products (plan/gemm.h) */
+	int64_t copies_bytes;
+	/* on each worker of a processor, beside its arena: packed factors
+	 * (plan/kept.h) */
+	int64_t kept_bytes;
 	int64_t communication_bytes; /* received by all workers in one run */
 } plan;
 
-/* The name of an instruction's node, or tensor, and a word for the action,
- * "run", "all-gather", .., for people. */
+/* For people: the name of an instruction's node or tensor, and a word for its
+ * action, "run", "all-gather", .. */
 const char *plan_instr_name(const plan *p, const plan_instr *in);
 const char *plan_instr_kind(const plan_instr *in);
 
-/* The layout of a buffer; it borrows from p. */
+/* The layout of a buffer; borrows from p. */
 layout plan_layout(const plan *p, const plan_buffer *b);
 
-/* The region of its tensor that the worker holds in a buffer. */
+/* The region of its tensor that a worker holds in a buffer. */
 region plan_region(const plan *p, int buffer, int worker);
 region plan_region_at(const plan *p, const plan_buffer *b, const int *coords);
 
 /* The part of its node's iteration space that a worker computes in a RUN. */
 box plan_space(const plan *p, const plan_instr *run, int worker);
 
-/* Whether a RUN copies a buffer to its own place, so that nothing is to be
- * done. */
+/* Whether a RUN would copy a buffer onto itself, so that there is nothing to
+ * do. */
 bool plan_is_idle(const plan *p, const plan_instr *run);
 
-/* For each instruction i the epilogue, of the kernel of RUN i + 1, with which
- * both are computed at once, -1 for none.  They can be if nothing but i + 1
- * reads the result of i, at its own index, both are divided alike, and what
- * i + 1 writes is not read by the runs before it that it is joined to.  `find'
- * gives the number of an epilogue of a kernel; -1 if there is none. */
+/* For each instruction i, in a, the epilogue of the kernel of RUN i + 1 by
+ * which RUNs i and i + 1 are computed together; -1 if they are not.  They can
+ * be if only i + 1 reads the result of i, at its own index, both are divided
+ * alike, and no run joined before reads what i + 1 writes.  `find' returns the
+ * number of an epilogue of a kernel, -1 if the kernel does not have it. */
 typedef int plan_find_epilogue(void *arg, int kernel, const plan_epilogue *e);
 int *plan_joined(arena *a, const plan *p, plan_find_epilogue *find, void *arg);
 
-/* The same by the epilogues that the kernels have. */
+/* The same with the epilogues that the kernels have. */
 int *plan_epilogues(arena *a, const plan *p);
 
-/* The reducer that combines partial results of a node; RED_NONE where it gives
- * none: no axis cuts a reduction variable, or hands partial inputs on. */
+/* The reducer that combines a node's partial results.  RED_NONE if there are
+ * none: no axis cuts a reduction variable or passes partial inputs on. */
 reducer plan_partial(const plan *p, int node);
 
-/* Whether they are combined, along some axes, before they are stored. */
+/* Whether a node's partial results are combined, along some axes, before they
+ * are stored. */
 bool plan_combines(const plan *p, int node);
 
-/* The transfer that a MOVE or COMBINE is; it borrows from p. */
+/* The transfer of a MOVE or COMBINE; borrows from p. */
 layout_transfer plan_transfer(const plan *p, const plan_instr *in);
 
-/* Its pieces that a worker receives: transfer_pieces(). */
+/* The pieces of the transfer that a worker receives (transfer_pieces()). */
 int plan_pieces(arena *a, const plan *p, const plan_instr *in, int worker,
 		piece **pieces);
 
-/* Whether a buffer is more than a step to other instructions: a stored block of
- * what is given, of an output, or of a state's next value. */
+/* Whether a buffer's content outlives the instructions that use it: it is the
+ * stored block of an input, constant or state, of an output, or of a state's
+ * next value. */
 bool plan_is_kept(const plan *p, int buffer);
 
-/* Bytes from a buffer's first place to the end of its last; those from the
- * beginning of a place to that of the next. */
+/* Bytes from the beginning of a buffer's first place to the end of its last;
+ * from the beginning of one place to that of the next. */
 int64_t plan_buffer_span(const plan_buffer *b);
 int64_t plan_buffer_stride(const plan_buffer *b);
 
-/* Whether a tensor has, in a plan with a loop, each turn's part only. */
+/* Whether, in a plan with a loop, a tensor's buffer has each turn's part
+ * only. */
 bool plan_in_turns(const plan *p, int tensor);
 
-/* Whether instruction i of a plan without loop (plan_unroll()) writes a turn's
- * part of an output, which goes to where the whole output is. */
+/* Whether instruction i of an unrolled plan (plan_unroll()) writes a turn's
+ * part of an output, which is then copied to the whole output. */
 bool plan_hands_out(const plan *p, int i);
 
-/* The end of the bucket of instruction i: behind the last of those that follow
- * i and have its number, which is not 0, in its turn; i + 1 where it is in
- * none.  A bucket is executed as a whole: COMBINEs of one reducer, of elements
- * of one type, then perhaps MOVEs that spread what these make.  All sources of
- * the COMBINEs are there when it begins, and what it reads and writes is in use
- * from its beginning to its end. */
+/* The end of the bucket of instruction i: one past the last instruction that
+ * follows i in its turn with the same bucket number, if that is not 0; else i +
+ * 1.  A bucket is executed as a whole: COMBINEs with one reducer and one
+ * element type, then perhaps MOVEs that spread their results.  All sources of
+ * the COMBINEs exist when the bucket begins; everything it reads and writes is
+ * in use from its beginning to its end. */
 int plan_bucket_end(const plan *p, int i);
 
-/* The end of what is executed as a whole with instruction i, its bucket or its
- * chain (plan/chain.h); i + 1 where it is in neither. */
+/* The end of what is executed as a whole with instruction i: its bucket or its
+ * chain (plan/chain.h); i + 1 if it is in neither. */
 int plan_step_end(const plan *p, int i);
 
-/* The end of those of them that follow i and are of its kind. */
+/* The end of the instructions in that range that follow i and have the same
+ * op. */
 int plan_phase_end(const plan *p, int i);
 
-/* The number of buckets; receives in *reductions that of their COMBINEs. */
+/* The number of buckets; *reductions receives the number of their COMBINEs. */
 int plan_buckets(const plan *p, int *reductions);
 
-/* The bucket in which partial results of a tensor are combined; 0: none. */
+/* The bucket in which a tensor's partial results are combined; 0 if none. */
 int plan_bucket_of(const plan *p, int tensor);
 
-/* Bytes that all workers receive in one run, in all turns. */
+/* Bytes received by all workers in one run, all turns. */
 int64_t plan_communication(const plan *p);
 
-/* The greatest number of blocks that have work where the kernel computes the
- * part `space`: the tiles of each kind multiplied.  Any number of blocks gives
- * the same result. */
+/* The greatest number of blocks that have work if the kernel computes the part
+ * `space': the product of the numbers of tiles.  Any number of blocks gives the
+ * same result. */
 int64_t plan_launch_items(const plan_kernel *k, const box *space);
 
 int64_t plan_tensor_nelem(const plan_tensor *t);
@@ -409,96 +441,103 @@ int64_t plan_tensor_nbytes(const plan_tensor *t);
 
 /* ---- files ------------------------------------------------------------- */
 
-/* Reads a plan, trusting nothing in it; NULL when errors were added. */
+/* Reads a plan file and checks it; nothing in it is trusted.  Returns NULL
+ * after adding errors. */
 plan *plan_read(arena *a, diag_sink *s, const char *path);
-/* The same from len bytes of text; path is for messages, and paths in the
- * plan are relative to its folder. */
+/* The same for len bytes of text. path is for messages; paths in the plan are
+ * relative to its folder. */
 plan *plan_parse(arena *a, diag_sink *s, const char *path, const char *text,
 		 size_t len);
 
-/* The text of a plan that goes to `path`, same bytes for the same plan. */
+/* The text of a plan to be written to `path', *len bytes, in a.  Equal plans
+ * give equal bytes. */
 char *plan_text(arena *a, const plan *p, const char *path, size_t *len);
-/* Whether plan_parse() takes as much as the text of p, len bytes, has. */
+/* Whether plan_parse() would accept a text of this size: that of p, len
+ * bytes. */
 bool plan_is_readable(const plan *p, const char *text, size_t len);
-/* Writes it atomically; false with errno set. */
+/* Writes a plan file atomically; false with errno set. */
 bool plan_write(const plan *p, const char *path);
 
 /* The checks of plan_parse() after the syntax: indices, kinds, types, order,
- * places in the arena.  Adds errors at `path`. */
+ * places in the arena.  Adds errors for the file `path'. */
 bool plan_check(const plan *p, diag_sink *s, const char *path);
 
-/* Checks the regions of one worker: they fit their buffers and the inputs of
- * every run cover what it reads. */
+/* Checks the regions of one worker: they fit their buffers, and the inputs of
+ * every run cover all that it reads. */
 bool plan_check_worker(const plan *p, int worker, diag_sink *s,
 		       const char *path);
 
 /* ---- constants --------------------------------------------------------- */
 
 /* Reads all elements of a constant that has some, of a state before the first
- * run, or of an input's default to `whole`, plan_tensor_nbytes() bytes, and
- * checks the CRC of what comes from a file.  False when an error was added. */
+ * run, or of an input's default into `whole', plan_tensor_nbytes() bytes.
+ * Checks the CRC of elements from a file.  Returns false after adding an
+ * error. */
 bool plan_constant_read(const plan *p, int tensor, void *whole, diag_sink *s);
 
-/* The constant that has the elements of a tensor for which there are none; the
- * tensor itself where there are. */
+/* The constant that holds the elements of a tensor without elements of its own;
+ * otherwise the tensor itself. */
 int plan_constant_of(const plan *p, int tensor);
 
-/* Writes those elements of a constant that is in no file that lie in a box to
- * `to`, dense and row-major.  A random element is a function of the key and of
- * its row-major number in the tensor alone, so that every division gets the
- * same. */
+/* Writes the elements in a box of a constant that is not in a file to `to',
+ * dense and row-major.  A random element depends only on the key and on its
+ * row-major number in the tensor, so that every division gets the same
+ * values. */
 void plan_constant_box(const plan_tensor *t, const box *at, void *to);
 
-/* The first tensor with a buffer that folds make of one, perhaps by way of
- * others; -1: there is none. */
+/* The first tensor with a buffer that folds compute, directly or through
+ * others, from a tensor; -1 if there is none. */
 int plan_folded_to(arena *tmp, const plan *p, int tensor);
 
-/* The CRC-32 of a part of a file.  False when an error was added. */
+/* The CRC-32 of a part of a file.  Returns false after adding an error. */
 bool plan_file_crc(const char *path, int64_t offset, int64_t nbytes,
 		   uint32_t *crc, diag_sink *s);
 
 /* ---- other plans from a plan ------------------------------------------- */
 
-/* The same program for one worker: no cuts, no transfers, a memory plan of its
- * own.  Tensors, nodes and kernels keep their numbers. */
+/* The same program for one worker, in a: no cuts, no transfers, memory placed
+ * anew.  Tensors, nodes and kernels keep their numbers. */
 plan *plan_one_device(arena *a, const plan *p);
 
-/* The same with a loop of one turn, the whole batch; of as many as p has where
- * the result hangs on their number. */
+/* The same with the whole batch as one turn; with p's number of turns if
+ * results depend on it. */
 plan *plan_one_turn(arena *a, const plan *p);
 
-/* The program without a loop, p itself if there is none: the body once for each
- * turn, or, of more than `most' turns, for the first ones and the last, each
- * with buffers of its own in the places of p's.  Tables keep their rows; new
- * buffers come behind p's, and a tensor's stored block is that of the last
- * turn.  What is run and checked.  All turns of a stage, whatever `most' is, in
- * the order of its schedule, with each turn's slot as its only place. */
+/* The program without a loop, as it is run and checked; p itself if there is no
+ * loop.  Has the body once for each turn, or, if there are more than `most'
+ * turns, for the first ones and the last.  Each turn has buffers of its own in
+ * the places of p's.  Tables keep their rows; new buffers come after p's; a
+ * tensor's stored block is that of the last turn.  A stage has all turns,
+ * whatever `most' is, in the order of its schedule, and each turn's slot as its
+ * only place. */
 const plan *plan_unroll(arena *a, const plan *p, int most);
 
-/* Whether an instruction of the body may move other bytes in one turn than in
- * another: turns have not equally many samples, or of what time does not divide
- * it brings the turn's part. */
+/* Whether an instruction of the body may move different numbers of bytes in
+ * different turns: the turns have different numbers of samples, or the
+ * instruction transfers the turn's part of a tensor that time does not
+ * divide. */
 bool plan_turns_differ(const plan *p, const plan_instr *in);
 
-/* An instruction of the body in that turn, whose buffers are p's. */
+/* An instruction of the body as executed in a turn; sets the turn of the
+ * buffers of p that it uses. */
 plan_instr plan_instr_in_turn(plan *p, const plan_instr *in, int turn);
 
-/* The row in p's program of instruction i of plan_unroll(), u. */
+/* The row in p's program of instruction i of u, which is plan_unroll() of p. */
 int plan_unrolled_row(const plan *p, const plan *u, int i);
 
-/* The same where a stage has other turns' segments between a turn's: one turn
- * after another, all of it, in buffers that keep their slots.  The copies of
- * such a buffer have -1 of them.  What is checked of a stage alone. */
+/* The same for checking a stage by itself, whose schedule runs segments of
+ * other turns in between: all of one turn after another.  Buffers keep their
+ * slots; the copies of a buffer with slots have -1 of them. */
 const plan *plan_in_order(arena *a, const plan *p, int most);
 
 /* The row in p's program of instruction i of plan_in_order(a, p, most). */
 int plan_rolled_instr(const plan *p, int most, int i);
-/* The same of a buffer. */
+/* The same for a buffer. */
 int plan_rolled_buffer(const plan *p, int b);
 
-/* Gives every buffer its place in the arena, from the program; sets offsets
- * and arena_bytes.  Sizes are given.  Returns the most bytes that are in use
- * at once, which no placement can go below. */
+/* Gives every buffer its place in the arena; sets offsets and arena_bytes.  The
+ * buffers' sizes are set before.  Returns the most bytes in use at once, a
+ * lower bound for every placement. */
 int64_t plan_place(plan *p);
 
 #endif

@@ -1,11 +1,11 @@
-/* Profiles: measured times of the kernels and transfers of plans, as tdlrun
- * writes and tdlc reads them (docs/machines.md).
+/* Profiles: measured times of the kernels and transfers of plans, which tdlrun
+ * writes and tdlc reads (docs/machines.md).
  *
- * A kernel is known by its structure and by the extents of the part of its
- * iteration space that a worker computed, while so many devices were at work;
- * a transfer by its collective and bytes.  What was measured several times, in
- * a run or in several, is one row, which has the mean of the medians by their
- * numbers of measurements: profiles add up, in any order. */
+ * A kernel is identified by its structure, the extents of the part of its
+ * iteration space that a worker computed, and the number of devices at work; a
+ * transfer by its collective and bytes.  Repeated measurements, in one run or
+ * several, are one row, with the mean of the medians weighted by their numbers
+ * of samples.  Profiles can be added in any order. */
 #ifndef TDL_PLAN_PROFILE_H
 #define TDL_PLAN_PROFILE_H
 
@@ -18,10 +18,10 @@
 
 #define PROFILE_MOST_SAMPLES (INT64_C(1) << 40)
 
-/* Of `samples' measurements, at most PROFILE_MOST_SAMPLES. */
+/* A summary of `samples' measurements, at most PROFILE_MOST_SAMPLES. */
 typedef struct profile_time {
-	double seconds; /* their median, above 0 */
-	double spread;	/* how far the upper quartile is above it, of it */
+	double seconds; /* the median, above 0 */
+	double spread;	/* (upper quartile - median) / median */
 	int64_t samples;
 } profile_time;
 
@@ -30,7 +30,7 @@ typedef struct profile_kernel {
 	const char *name;   /* of the kernel, for people */
 	kernel_class class;
 	dtype type;
-	int devices; /* at work */
+	int devices; /* at work at the same time */
 	int nextents;
 	int64_t extents[MAX_NVARS]; /* of the part, by variable */
 	kernel_load load;
@@ -40,32 +40,32 @@ typedef struct profile_kernel {
 
 typedef struct profile_transfer {
 	collective collective;
-	int devices; /* that take part */
-	int64_t received, written; /* bytes, of a worker */
+	int devices; /* taking part */
+	int64_t received, written; /* bytes, per worker */
 	profile_time time;
 } profile_transfer;
 
-/* An instruction on each worker of a stage. */
+/* Times of an instruction on each worker of a stage. */
 typedef struct profile_instr {
 	const char *name, *kind;
 	int instruction; /* in the stage's program */
-	int turn;	 /* -1: of no micro-batch */
+	int turn;	 /* -1: outside of the micro-batches */
 	int nworkers;
 	profile_time *workers;
-	int64_t *nbytes; /* by worker: that it reads and writes, or receives */
+	int64_t *nbytes; /* by worker: bytes read and written, or received */
 } profile_instr;
 
 typedef struct profile_worker {
 	int stage;
-	int64_t arena; /* bytes of its arena that were used */
+	int64_t arena; /* bytes of its arena used */
 } profile_worker;
 
-/* A plan that was run. */
+/* A run of a plan. */
 typedef struct profile_run {
 	const char *model;
 	uint64_t plan; /* its digest */
 	int devices;   /* workers */
-	int warm;      /* steps before those that were measured */
+	int warm;      /* unmeasured steps before */
 	profile_time step;
 	profile_worker *workers;
 	int ninstrs;
@@ -77,23 +77,23 @@ typedef struct profile {
 	const char *made; /* the program that measured */
 	VEC(profile_kernel) kernels;
 	VEC(profile_transfer) transfers;
-	VEC(profile_run) runs; /* one of each plan, the last */
+	VEC(profile_run) runs; /* the last run of each plan */
 	hash_table by_kernel, by_transfer;
 } profile;
 
-/* One of nothing, in a. */
+/* An empty profile, in a. */
 profile *profile_new(arena *a);
 
-/* Rows are copied. */
+/* Add a row, which is copied. */
 void profile_add_kernel(profile *p, const profile_kernel *x);
 void profile_add_transfer(profile *p, const profile_transfer *x);
 void profile_add_run(profile *p, const profile_run *x);
 
-/* Adds those of a file; false with errors added, and then a part of them may be
- * in p. */
+/* Adds the rows of a file.  On failure returns false with errors added; some
+ * rows may have been added then. */
 bool profile_read(profile *p, diag_sink *s, const char *path);
 
-/* The same of a text, for messages at path. */
+/* The same for a text; `path' is for messages. */
 bool profile_parse(profile *p, diag_sink *s, const char *path,
 		   const char *text, size_t len);
 
