@@ -589,3 +589,34 @@ void check_all(const kernels *all)
 		check_kernel(b, i, some.at[i]);
 	built_close(b);
 }
+
+void check_drawn(int n, kernel *(*make)(int i))
+{
+	kernels all = {0};
+	for (int i = 0; i < n; i++)
+		vec_push(mem, &all, make(i));
+	check_all(&all);
+}
+
+/* ---- cases ------------------------------------------------------------- */
+
+static void begin_test(void)
+{
+	mem = arena_new();
+}
+
+static void end_test(void)
+{
+	arena_free(mem);
+}
+
+TCase *kernel_case(Suite *s, const char *name)
+{
+	TCase *c = tcase_create(name);
+	const char *seed = getenv("TDL_SEED");
+	if (seed && atoll(seed))
+		random_state = (uint64_t)atoll(seed);
+	tcase_add_checked_fixture(c, begin_test, end_test);
+	suite_add_tcase(s, c);
+	return c;
+}

@@ -4,6 +4,8 @@
 #ifndef TDL_TESTS_UNIT_CHECK_KERNEL_H
 #define TDL_TESTS_UNIT_CHECK_KERNEL_H
 
+#include <check.h>
+
 #include "base/vec.h"
 #include "include/tdl/generated.h"
 #include "kernel/kernel.h"
@@ -40,9 +42,16 @@ kexpr *constant(dtype t, double f);
 
 typedef VEC(kernel *) kernels;
 
-/* Builds all and runs each, whole and in parts; with KERNEL_SAMPLE=N in the
- * environment every Nth, since compiling them takes long. */
+/* Builds the kernels and runs each, whole and in parts; with SAMPLE=N in the
+ * environment every Nth of them, because compiling them takes long. */
 void check_all(const kernels *all);
+
+/* The same for n random kernels, the ith made by make(i). */
+void check_drawn(int n, kernel *(*make)(int i));
+
+/* A test case in which `mem` is an arena for each test; TDL_SEED in the
+ * environment seeds the random numbers. */
+TCase *kernel_case(Suite *s, const char *name);
 
 /* ---- what is checked --------------------------------------------------- */
 

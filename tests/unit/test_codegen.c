@@ -369,12 +369,13 @@ static kexpr *random_expr(kernel *k, dtype t, int depth)
 		      random_expr(k, t, depth - 1));
 }
 
-static kernel *random_kernel(void)
+static kernel *random_kernel(int unused)
 {
 	static const dtype types[] = {DT_F64, DT_F64, DT_I32, DT_I64, DT_U8};
 	static const char *const names[] = {"i", "j", "n", "to", "x", "d.1"};
 	dtype t = types[pick(0, 5)];
 	reducer r = (reducer)pick(RED_NONE, RED_MIN + 1);
+	(void)unused;
 	if (r == RED_PROD)
 		r = RED_SUM;
 	kernel *k = begin("random", r, t);
@@ -488,13 +489,7 @@ END_TEST
 
 START_TEST(random_kernels)
 {
-	kernels all = {0};
-	for (int i = 0; i < 250; i++) {
-		kernel *k = random_kernel();
-		if (sampled(i))
-			vec_push(mem, &all, k);
-	}
-	check_all(&all);
+	check_drawn(80, random_kernel);
 }
 END_TEST
 
@@ -522,7 +517,7 @@ static kexpr *random_factor(kernel *k, dtype t, const int *vars, int n)
  * random orders: as tiles read them where they can become one, or not.  Some
  * extents are none or one, some more than a tile has; the depth may be more
  * than a block has. */
-static kernel *random_product(void)
+static kernel *random_product(int unused)
 {
 	static const dtype types[] = {DT_F32, DT_F32, DT_F64, DT_I64};
 	static const int64_t extents[5][3] = {
@@ -531,6 +526,7 @@ static kernel *random_product(void)
 	static const char *const names[] = {"i", "j", "l", "d", "e"};
 	dtype t = types[pick(0, 4)];
 	kernel *k = begin("product", RED_SUM, t);
+	(void)unused;
 	for (int v = 0; v < 5; v++)
 		add_var(k, names[v], v < 3 ? KVAR_OUTPUT : KVAR_REDUCE,
 			extents[v][pick(0, 12) ? pick(1, 3) : 0]);
@@ -541,36 +537,14 @@ static kernel *random_product(void)
 
 START_TEST(random_products)
 {
-	kernels all = {0};
-	for (int i = 0; i < 24; i++) {
-		kernel *k = random_product();
-		if (sampled(i))
-			vec_push(mem, &all, k);
-	}
-	check_all(&all);
+	check_drawn(24, random_product);
 }
 END_TEST
-
-/* ---- the whole --------------------------------------------------------- */
-
-static void begin_test(void)
-{
-	mem = arena_new();
-}
-
-static void end_test(void)
-{
-	arena_free(mem);
-}
 
 Suite *suite(void)
 {
 	Suite *s = suite_create("codegen");
-	TCase *c = tcase_create("codegen");
-	const char *seed = getenv("TDL_SEED");
-	if (seed && atoll(seed))
-		random_state = (uint64_t)atoll(seed);
-	tcase_add_checked_fixture(c, begin_test, end_test);
+	TCase *c = kernel_case(s, "codegen");
 	add_kinds_of_kernels(c);
 	tcase_add_test(c, schedules);
 	tcase_add_test(c, filled_tiles);
@@ -582,14 +556,9 @@ Suite *suite(void)
 	tcase_add_loop_test(c, nested_text, 0, FN_COUNT);
 	tcase_add_test(c, nested_values);
 	tcase_add_test(c, random_kernels);
-	suite_add_tcase(s, c);
-	c = tcase_create("products");
-	tcase_add_checked_fixture(c, begin_test, end_test);
+	c = kernel_case(s, "products");
 	tcase_add_test(c, random_products);
-	suite_add_tcase(s, c);
-	c = tcase_create("copies");
-	tcase_add_checked_fixture(c, begin_test, end_test);
+	c = kernel_case(s, "copies");
 	tcase_add_test(c, copied_factors);
-	suite_add_tcase(s, c);
 	return s;
 }

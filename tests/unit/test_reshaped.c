@@ -39,7 +39,7 @@ static kexpr *random_index(kexpr *e, int64_t a, int64_t m, int d)
 }
 
 /* out[i, j, k] = x[e / .., e / .. % .., e % ..] + y[k] */
-static kernel *random_reshape(void)
+static kernel *random_reshape(int unused)
 {
 	static const int64_t sizes[] = {1, 2, 3, 4, 8, 16, 20};
 	static const char *const names[] = {"i", "j", "k"};
@@ -47,6 +47,7 @@ static kernel *random_reshape(void)
 	dtype t = pick(0, 3) ? DT_F32 : DT_BF16;
 	kernel *k = begin("reshape", RED_NONE, t);
 	kexpr *v[3], *at[3], *e;
+	(void)unused;
 	for (int i = 0; i < 3; i++) {
 		n[i] = pick(0, 30) ? sizes[pick(0, 7)] : 0;
 		dims[i] = sizes[pick(0, 7)];
@@ -69,35 +70,14 @@ static kernel *random_reshape(void)
 
 START_TEST(random_reshapes)
 {
-	kernels all = {0};
-	for (int i = 0; i < 40; i++) {
-		kernel *k = random_reshape();
-		if (sampled(i))
-			vec_push(mem, &all, k);
-	}
-	check_all(&all);
+	check_drawn(40, random_reshape);
 }
 END_TEST
-
-static void begin_test(void)
-{
-	mem = arena_new();
-}
-
-static void end_test(void)
-{
-	arena_free(mem);
-}
 
 Suite *suite(void)
 {
 	Suite *s = suite_create("reshaped");
-	TCase *c = tcase_create("reshaped");
-	const char *seed = getenv("TDL_SEED");
-	if (seed && atoll(seed))
-		random_state = (uint64_t)atoll(seed);
-	tcase_add_checked_fixture(c, begin_test, end_test);
+	TCase *c = kernel_case(s, "reshaped");
 	tcase_add_test(c, random_reshapes);
-	suite_add_tcase(s, c);
 	return s;
 }

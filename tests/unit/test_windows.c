@@ -286,8 +286,7 @@ START_TEST(random_parts)
 			    : i % 4 < 3 ? random_few()
 					: random_compared();
 		apart += strstr(codegen_c(mem, k), "(every)") != NULL;
-		if (sampled(i / 4))
-			vec_push(mem, &all, k);
+		vec_push(mem, &all, k);
 	}
 	ck_assert_int_ge(apart, 5);
 	check_all(&all);
@@ -303,8 +302,7 @@ START_TEST(random_classes)
 		schedule s = schedule_of(k);
 		schedule_turn(&s);
 		turned += s.kind == SCHEDULE_PRODUCT && s.nturns > 0;
-		if (sampled(i))
-			vec_push(mem, &all, k);
+		vec_push(mem, &all, k);
 	}
 	ck_assert_int_ge(turned, 4);
 	check_all(&all);
@@ -319,48 +317,31 @@ START_TEST(random_convolutions)
 		kernel *k = random_convolution();
 		kernel_finish(mem, k);
 		planes += strstr(codegen_c(mem, k), "tdl_planes_") != NULL;
-		if (sampled(i))
-			vec_push(mem, &all, k);
+		vec_push(mem, &all, k);
 	}
 	ck_assert_int_ge(planes, 6);
 	check_all(&all);
 }
 END_TEST
 
+static kernel *window_or_condition(int i)
+{
+	return i % 4 ? random_window() : random_condition();
+}
+
 START_TEST(random_windows)
 {
-	kernels all = {0};
-	for (int i = 0; i < 24; i++) {
-		kernel *k = i % 4 ? random_window() : random_condition();
-		if (sampled(i))
-			vec_push(mem, &all, k);
-	}
-	check_all(&all);
+	check_drawn(24, window_or_condition);
 }
 END_TEST
-
-static void begin_test(void)
-{
-	mem = arena_new();
-}
-
-static void end_test(void)
-{
-	arena_free(mem);
-}
 
 Suite *suite(void)
 {
 	Suite *s = suite_create("windows");
-	TCase *c = tcase_create("windows");
-	const char *seed = getenv("TDL_SEED");
-	if (seed && atoll(seed))
-		random_state = (uint64_t)atoll(seed);
-	tcase_add_checked_fixture(c, begin_test, end_test);
+	TCase *c = kernel_case(s, "windows");
 	tcase_add_test(c, random_windows);
 	tcase_add_test(c, random_convolutions);
 	tcase_add_test(c, random_classes);
 	tcase_add_test(c, random_parts);
-	suite_add_tcase(s, c);
 	return s;
 }
