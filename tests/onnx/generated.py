@@ -1,8 +1,9 @@
 # Tests: compiler/graph compiler/onnx runtime/run
 """Greedy generation with caches: the tokens are ONNX Runtime's, which is fed
-caches that grow, row by row, on 1, 2 and 4 workers, and no cache is moved.  Rows
+caches that grow, row by row, on up to 8 workers, and no cache is moved.  Rows
 of a prompt have different lengths, and may end at a token before others do.
 """
+import functools
 import json
 import os
 import subprocess
@@ -18,6 +19,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from programs import TDLC, TDLRUN, call, expect, finish, sample  # noqa: E402
 
 LENGTH = 40
+
+
+def present(past):
+    """The output that is the next value of a cache."""
+    return past.replace("past_key_values.", "present.") \
+        if "." in past else past.replace("past", "present")
 
 
 def judge(path, prompt, count, mask, four):
@@ -43,7 +50,7 @@ def judge(path, prompt, count, mask, four):
         got = dict(zip(names, net.run(None, {
             "input_ids": new, "attention_mask": seen, "position_ids": places,
             **caches})))
-        caches = {n: got[n.replace("past", "present")] for n in caches}
+        caches = {n: got[present(n)] for n in caches}
         scores = got["logits"][:, -1]
         two = np.sort(scores, -1)
         margin = min(margin, (two[:, -1] - two[:, -2]).min())
@@ -52,12 +59,12 @@ def judge(path, prompt, count, mask, four):
     return ids, margin
 
 
-def plan(model, folder, k, rows, width, planner):
+def plan(model, folder, k, rows, width, planner, carry):
     """Plans a decoder; none of its caches may move."""
     path = os.path.join(folder, f"{k}-{width}-{planner}.plan")
     call(TDLC, "plan", model, "-k", str(k), "--algorithm", planner, "-D",
          f"batch={rows}", "-D", f"new={width}", "-D", f"all={LENGTH + width}",
-         "--carry", "present_*=past_*", "--carry-length", str(LENGTH),
+         "--carry", carry, "--carry-length", str(LENGTH),
          "--carry-mask", "attention_mask", "--carry-positions", "position_ids",
          "-o", path)
     return path
@@ -108,11 +115,11 @@ def refuses_position(path, folder, options):
 
 
 def check(folder, case):
-    seed, (k, width, mask, four, planner, turned) = case
+    seed, (k, width, mask, four, planner, kind) = case
     rng = np.random.default_rng(seed)
     rows, length = int(rng.integers(2, 5)), int(rng.integers(1, 12))
     model = os.path.join(folder, "decoder.onnx")
-    decoders.gpt(model, seed=seed, mask=mask, four=four, turned=turned)
+    KINDS[kind](model, seed=seed, mask=mask, four=four)
     lengths = [length] * rows if seed % 3 == 0 else \
         rng.integers(1, length + 1, rows)
     prompt = [rng.integers(0, 61, n).tolist() for n in lengths]
@@ -121,7 +128,9 @@ def check(folder, case):
     free, _ = judge_rows(model, prompt, count, mask, four, None)
     stop = int(rng.choice(free[0][lengths[0]:])) if seed % 2 else None
     want, margin = judge_rows(model, prompt, count, mask, four, stop)
-    path = plan(model, folder, k, rows, width, planner)
+    path = plan(model, folder, k, rows, width, planner,
+                "present.*=past_key_values.*" if kind == "llama" else
+                "present_*=past_*")
     options = ["--generate", str(count), "--prompt",
                os.path.join(folder, "prompt.npz"),
                *(["--stop", str(stop)] if stop is not None else [])]
@@ -135,22 +144,29 @@ def check(folder, case):
     refuses_position(path, folder, options)
     assert got["communication_bytes"] == got["predicted_communication_bytes"]
     assert got["arena_bytes"] == got["predicted_arena_bytes"], case
-    assert stays(path) or turned, f"{case}: caches are moved"
+    assert stays(path) or kind == "turned", f"{case}: caches are moved"
 
 
+KINDS = {"gpt": decoders.gpt, "llama": decoders.llama,
+         "turned": functools.partial(decoders.gpt, turned=True)}
 # (workers, new tokens of a step, the mask's type, whether it says all that is
-# seen, planner, whether a cache lies otherwise than it is computed)
-CASES = [(1, 1, "i64", False, "tofu", False),
-         (2, 1, "i64", False, "joint", False),
-         (4, 1, "i64", False, "auto", False),
-         (1, 5, "i32", True, "tofu", False),
-         (2, 3, "bool", False, "tofu", False),
-         (4, 4, "i64", True, "joint", False),
-         (1, 2, "i64", False, "tofu", True),
-         (2, 1, "bool", True, "megatron", False),
-         (4, 2, "i32", False, "megatron", False),
-         (4, 1, "i64", False, "tofu", True),
-         (2, 1, "i64", False, "data-parallel", False)]
+# seen, planner, decoder; of one that is turned a cache lies otherwise than it is
+# computed)
+CASES = [(1, 1, "i64", False, "tofu", "gpt"),
+         (2, 1, "i64", False, "joint", "gpt"),
+         (4, 1, "i64", False, "auto", "gpt"),
+         (1, 5, "i32", True, "tofu", "gpt"),
+         (2, 3, "bool", False, "tofu", "gpt"),
+         (4, 4, "i64", True, "joint", "gpt"),
+         (1, 2, "i64", False, "tofu", "turned"),
+         (2, 1, "bool", True, "megatron", "gpt"),
+         (4, 2, "i32", False, "megatron", "gpt"),
+         (4, 1, "i64", False, "tofu", "turned"),
+         (2, 1, "i64", False, "data-parallel", "gpt"),
+         (2, 3, "i64", False, "tofu", "llama"),
+         (4, 1, "bool", True, "auto", "llama"),
+         (8, 2, "i32", False, "joint", "llama"),
+         (3, 1, "i64", False, "megatron", "llama")]
 CASES = list(enumerate(CASES))
 
 WIDE = """
