@@ -1,7 +1,7 @@
-/* The descriptor of an operator: its partition strategies and the facts that
- * follow from its text, for all shapes.  Verification compares it with concrete
- * shapes; tdlc shows it, exports it, and writes it as a file and as JSON
- * (docs/descriptor.md). */
+/* The descriptor of an operator: its partition strategies and further facts
+ * that follow from its text, for all shapes.  Verification compares it with
+ * concrete shapes; tdlc shows it, exports it, and writes it as a file and as
+ * JSON (docs/descriptor.md). */
 #ifndef TDL_COMPILER_ANALYSIS_DESCRIPTOR_H
 #define TDL_COMPILER_ANALYSIS_DESCRIPTOR_H
 
@@ -14,7 +14,7 @@ enum { DESC_MAX_NDIM = 32 };
 
 typedef struct desc_dim {
 	const poly *extent;
-	bool pack;	  /* stands for all the dimensions of a pack's part */
+	bool pack;	  /* stands for all dimensions of a part of a pack */
 	const char *text; /* "X - DX + 1", "..(d & axes)" */
 } desc_dim;
 
@@ -32,17 +32,20 @@ typedef struct desc_var {
 	bool pack;
 	const poly *extent;
 	const char *extent_text;
-	const char *indivisible_reason; /* why it is not split; NULL if it is */
-	int begin, end; /* atoms: the ends of a part's block, -1 where none */
+	/* the reason why it is not split; NULL if it is */
+	const char *indivisible_reason;
+	/* atoms for the ends of a part's block; -1 if there are none */
+	int begin, end;
 } desc_var;
 
-/* The part of one dimension that is read: [lo, hi), clipped to the tensor;
- * NULL, NULL for all of it. */
+/* The part of one dimension that is read: [lo, hi), clipped to the tensor; lo
+ * and hi are NULL for the whole dimension. */
 typedef struct desc_region {
 	const poly *lo, *hi;
-	bool follows;	   /* it depends on the block [begin, end) */
-	const poly *scale; /* then, where [lo, hi) is [scale * begin - before,
-			      scale * end + after); else NULL: a window */
+	bool follows;	   /* depends on the block [begin, end) */
+	/* if [lo, hi) is [scale * begin - before, scale * end + after); NULL
+	 * for any other region */
+	const poly *scale;
 	const poly *before, *after;
 } desc_region;
 
@@ -57,9 +60,9 @@ typedef struct desc_strategy {
 	desc_need *needs; /* by input of the stage */
 } desc_strategy;
 
-/* Partial values that pass through the stage (see kernel/monotone.h): where
- * all these inputs, a bit each, are parts to be combined by one reducer, the
- * other one combines the results. */
+/* Partial values that pass through the stage (see kernel/monotone.h): if
+ * exactly these inputs, a bit each, are partial by `by', the results are
+ * partial by `to'. */
 typedef struct desc_passing {
 	uint64_t inputs; /* of the stage */
 	reducer by, to;
@@ -93,8 +96,8 @@ typedef struct desc_op {
 	int *outputs;
 	int nstages;
 	desc_stage *stages;
-	int nassumed, *assumed; /* atoms that are taken to be >= 0 */
-	const char *open_because; /* why stages need shapes; NULL */
+	int nassumed, *assumed; /* atoms assumed to be >= 0 */
+	const char *open_because; /* why the stages depend on shapes; NULL */
 } desc_op;
 
 typedef struct descriptor {
@@ -102,16 +105,16 @@ typedef struct descriptor {
 	desc_op **ops;
 } descriptor;
 
-/* The descriptor of an operator without errors. */
+/* The descriptor of an operator without errors, in a. */
 desc_op *descriptor_of(arena *a, const tdl_modules *m, const ast_op *op);
 
-/* The only input of a passing; -1 for one of several. */
+/* The only input of a passing; -1 if it has several. */
 int descriptor_passed(const desc_passing *p);
 
-/* For the block [begin, end) of strategy st's variable, the region of each
- * input that the stage reads: needs[0..ninputs).  values are by atom: sizes,
- * attributes and those of the inputs' dimensions; begin and end are written
- * into it.  False on overflow. */
+/* Computes the region of each input that the stage reads for the block [begin,
+ * end) of strategy st's variable: needs[0..ninputs). values are by atom: sizes,
+ * attributes and those of the inputs' dimensions; begin and end are stored into
+ * it.  Returns false on overflow. */
 bool descriptor_needs(const desc_op *op, const desc_stage *s,
 		      const desc_strategy *st, int64_t *values, int64_t begin,
 		      int64_t end, box *needs);
@@ -121,11 +124,11 @@ bool descriptor_needs(const desc_op *op, const desc_stage *s,
 /* Serializes a descriptor; equal descriptors give equal bytes. */
 void *descriptor_write(arena *a, const descriptor *d, size_t *len);
 
-/* The descriptor in a text of len bytes; NULL, with an error, for one that is
- * malformed in any way. */
+/* Parses a descriptor of len bytes.  Returns NULL, with an error, if it is
+ * malformed. */
 descriptor *descriptor_read(arena *a, diag_sink *sink, const char *path,
 			    const void *data, size_t len);
-/* Whether a file begins as a descriptor does. */
+/* Whether a file begins like a descriptor. */
 bool descriptor_is(const void *data, size_t len);
 
 #endif

@@ -10,13 +10,13 @@ typedef struct derived_dim {
 	int input, dim;
 } derived_dim;
 
-/* Fills in s->strategies; derived is by variable.  Attributes whose sign was
- * taken to be >= 0 are marked in assumed. */
+/* Fills in s->strategies; derived is by variable.  Marks in assumed the
+ * attributes that had to be assumed >= 0. */
 void descriptor_strategies(arena *a, const sym_op *op, const sym_stage *x,
 			   const derived_dim *derived, desc_stage *s,
 			   bool *assumed);
 
-/* The name of the library pattern that the stage is, or NULL. */
+/* The name of the library pattern that the stage matches; NULL if none. */
 const char *descriptor_pattern(const sym_op *op, const sym_stage *x);
 
 #endif

@@ -1,5 +1,5 @@
-/* The regions that each part of a kernel reads and computes when one variable
- * is divided among k workers, and the bytes that this moves.  Used by tdlc
+/* The regions that each part of a kernel reads and computes if one variable is
+ * divided among k workers, and the bytes that this moves.  Used by tdlc
  * explain. */
 #ifndef TDL_COMPILER_ANALYSIS_EXPLAIN_H
 #define TDL_COMPILER_ANALYSIS_EXPLAIN_H
@@ -14,10 +14,10 @@ typedef struct explain_part {
 typedef struct explain_strategy {
 	int var;
 	reducer reducer; /* combines the parts' results; or RED_NONE */
-	/* The bytes that the strategy moves: for each input those that the
+	/* The bytes that the strategy moves.  For each input: those that the
 	 * parts read and do not hold, if it is stored cut along the dimension
-	 * for which these are fewest; for partial results k - 1 times the bytes
-	 * of one. */
+	 * for which these are fewest.  For partial results: k - 1 times the
+	 * bytes of one. */
 	int64_t bytes;
 	explain_part *parts; /* k of them */
 } explain_strategy;
@@ -25,7 +25,8 @@ typedef struct explain_strategy {
 typedef struct explanation {
 	int k, n; /* parts; strategies */
 	explain_strategy *strategies;
-	const char **why_not; /* by variable; NULL for one that is divided */
+	/* by variable: why it is not divided; NULL if it is */
+	const char **why_not;
 } explanation;
 
 /* The strategies of a kernel for nparts parts, in a.  element_bytes[i] is the
