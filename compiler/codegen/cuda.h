@@ -1,7 +1,6 @@
 /* Kernels as CUDA: state and helpers of the schedules, shared by the files
- * cuda*.c alone.  A thread finds out by division which element of the result is
- * its own, so that here variables count, and loops (nest.h) where an index is
- * looked at. */
+ * cuda*.c alone.  A thread finds its element of the result by division, so the
+ * schedules work on variables; loops (nest.h) serve only to look at indices. */
 #ifndef TDL_COMPILER_CODEGEN_CUDA_H
 #define TDL_COMPILER_CODEGEN_CUDA_H
 
@@ -22,63 +21,68 @@ static inline var_set var_bit(int v)
 	return (var_set)1 << v;
 }
 
-/* Those with more than one value, of the result, or that are reduced. */
+/* The variables of the result, or the reduced ones, that have more than one
+ * value. */
 var_set cuda_vars(const emitter *g, bool reduced);
-/* Those of some loops; all reduced ones, with those of one value. */
+/* The variables of some loops; all reduced variables, including those of one
+ * value. */
 var_set vars_of_loops(const nest *n, loop_set s);
 var_set all_reduced(const kernel *k);
 
-/* The extents of some variables multiplied, at most `cap`. */
+/* The product of the extents of some variables, at most `cap'. */
 int64_t cuda_points(const kernel *k, var_set s, int64_t cap);
 
 /* ---- declarations ------------------------------------------------------ */
 
-/* Pointers, strides and bounds of all that e uses; of the result.  Counts of
- * the variables in `merges` can be changed. */
+/* Writes pointers, strides and bounds for all inputs that e uses and for the
+ * result.  The counts of variables in `merges' are declared so that they can
+ * change. */
 void cuda_head(cuda_text *c, const kexpr *e, int threads, var_set merges);
-/* Merges loops of the result, or that are reduced, as emit_merge() does. */
+/* Merges loops of the result, or reduced ones, as emit_merge() does. */
 void cuda_merge(cuda_text *c, bool reduced, const kexpr *e, bool result);
 
 /* "i_n * j_n", the number of points of some variables; "1" for none. */
 const char *cuda_count(emitter *g, var_set s);
 
-/* Declares variables at the point number `at`, a variable that is lost. */
+/* Declares variables at the point number `at', a C variable that is
+ * overwritten. */
 void cuda_decode(emitter *g, var_set s, const char *at);
-/* Declares the quotients and remainders of v that are variables, behind the
- * declaration of v. */
+/* Declares the quotients and remainders of v that are loops of their own, after
+ * the declaration of v. */
 void cuda_parts(emitter *g, int v);
-/* Variables of the result at their first values. */
+/* Declares variables of the result at their first values. */
 void cuda_first(emitter *g, var_set s);
 
-/* Opens the loop over a variable; the loops over several, returning how
- * many. */
+/* Opens the loop over a variable; opens the loops over several and returns
+ * their number. */
 void cuda_loop(emitter *g, int v);
 int cuda_loops(emitter *g, var_set s);
 
 /* Adds a tile to the launch. */
 void cuda_tile(cuda_text *c, int var, int64_t of);
 
-/* Opens the loop over the items of a block, of which there are as many as this
- * C expression says; closes it and the kernel. */
+/* Opens the loop over the items of a block, whose number is a C expression;
+ * closes it and the kernel. */
 void cuda_items(emitter *g, const char *items);
 void cuda_end(emitter *g);
 
-/* Opens the loop over items of CUDA_THREADS of this many elements, one a
- * thread, whose number is `at`. */
+/* Opens a loop over items of CUDA_THREADS elements, one per thread; `at' is the
+ * element's number. */
 void cuda_elements(emitter *g, const char *elements);
 
 /* ---- vectors ----------------------------------------------------------- */
 
 enum { CUDA_MAX_READS = 8 };
 
-/* A condition on indices on the way to a read, and those around it. */
+/* A condition on indices that guards a read, and the conditions around it. */
 typedef struct cuda_when {
 	const struct cuda_when *up; /* NULL for none */
 	const kexpr *cond;
-	bool holds; /* or does not */
+	/* the read is made where cond holds, or where it does not */
+	bool holds;
 } cuda_when;
 
-/* Reads of a kind, each once. */
+/* The distinct reads of a kind in an expression. */
 typedef struct cuda_reads cuda_reads;
 struct cuda_reads {
 	const emitter *g;
@@ -86,36 +90,38 @@ struct cuda_reads {
 	bool (*wanted)(const cuda_reads *f, const kexpr *read);
 	int n;
 	const kexpr *reads[CUDA_MAX_READS];
-	/* Under which they are inside their inputs; NULL: always. */
+	/* The conditions under which each is inside its input; NULL: always. */
 	const cuda_when *when[CUDA_MAX_READS];
 };
 
-/* Adds those of e outside of conditions: they are inside their inputs. */
+/* Adds the reads of e that are under no condition: they are inside their
+ * inputs. */
 void cuda_find_reads(cuda_reads *f, const kexpr *e);
-/* Whether a read is always inside its input, at indices that are sums. */
+/* Whether a read is always inside its input, at affine indices. */
 bool cuda_is_plain(const cuda_reads *f, const kexpr *e);
-/* Whether f->loop leads from each element to the next. */
+/* Whether f->loop steps through adjacent elements of a read. */
 bool cuda_is_along(const cuda_reads *f, const kexpr *e);
 
-/* Reads that are made before any of them is used: the arrays next0[n], ..; an
- * element `unit` of each; from then on that stands for the read. */
+/* Reads made ahead of their use.  They declare the arrays next0[n], ..; load an
+ * element `unit' of each; and make that element stand for the read. */
 void cuda_declare_next(emitter *g, const cuda_reads *f, int n);
 void cuda_load_next(emitter *g, const cuda_reads *f);
 void cuda_take_next(emitter *g, const cuda_reads *f);
 
-/* Finds the reads of e that go along memory, those under conditions, too; how
- * many elements a vector has: 16 bytes of the largest type, one of `size` bytes
- * included; 1 for none. */
+/* Finds the reads of e that go along memory, including those under conditions.
+ * Returns the number of elements of a vector: 16 bytes of the largest type,
+ * where one of `size' bytes counts as well; 1 if there can be no vectors. */
 int cuda_vector_length(cuda_reads *f, const kexpr *e, size_t size);
 
-/* Declares `vectors`: whether the loop consists of whole vectors that lie where
- * vectors may, for all values of these variables; of the result, too. */
+/* Declares `vectors': whether, for all values of these variables, the loop
+ * consists of whole vectors at aligned addresses; including the result's if
+ * asked. */
 void cuda_check_vectors(emitter *g, const cuda_reads *f, int n, var_set all,
 			bool result);
 const char *cuda_vector_type(emitter *g, dtype t, int n);
 
-/* Reads the vectors at point `at`, which is lost, and opens the loop over their
- * elements, in which these reads are what was loaded. */
+/* Loads the vectors at point `at', which is overwritten, and opens the loop
+ * over their elements, in which the loaded values stand for the reads. */
 void cuda_open_vector(emitter *g, const cuda_reads *f, int n, var_set all,
 		      bool result);
 void cuda_close_vector(emitter *g);
@@ -128,16 +134,17 @@ void cuda_product(cuda_text *c);
 void cuda_scatter(cuda_text *c);
 void cuda_scan(cuda_text *c);
 
-/* Whether a product can be divided into tiles; else it is a reduction. */
+/* Whether a product can be divided into tiles; if not, it is a reduction. */
 bool cuda_has_tiles(const schedule *s);
 
 /* The functor of tdl/cuda.h that joins accumulators. */
 const char *cuda_joins(reducer r);
-/* Terms of a sum of f32, before they are added to one of f64. */
+/* The number of terms of a sum that are added in f32 before they are added to
+ * one in f64; threads per block. */
 enum { CUDA_TERMS = 32, CUDA_THREADS = 256 };
 bool cuda_is_long(const kernel *k, int64_t terms);
 
-/* The text, whose memory is written to, without unused declarations. */
+/* Removes unused declarations from the text, in place. */
 char *cuda_tidy(arena *a, char *text);
 
 #endif

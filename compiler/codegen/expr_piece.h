@@ -1,5 +1,5 @@
-/* Pieces of printed expressions with their precedence, shared by the printer's
- * parts.  Inside compiler/codegen/expr*.c only. */
+/* Pieces of printed expressions with their precedence, shared by the parts of
+ * the printer.  Inside compiler/codegen/expr*.c only. */
 #ifndef TDL_COMPILER_CODEGEN_EXPR_PIECE_H
 #define TDL_COMPILER_CODEGEN_EXPR_PIECE_H
 
@@ -23,13 +23,13 @@ expr_piece print_index(printer *p, const kexpr *e);
 expr_piece print_int(printer *p, int64_t i, dtype t);
 expr_piece print_float(printer *p, double f, dtype t);
 
-/* is_narrow: C computes in a wider type, so that a result has to be cut back.
+/* is_narrow: C computes in a wider type, so that the result must be cut back.
  * is_part_of_byte: C has no type of so few bits. */
 bool is_narrow(dtype t);
 bool is_part_of_byte(dtype t);
 
-/* A float value as an integer of type t; an integer as one of the type t, which
- * C computes in a wider one. */
+/* A float value as an integer of type t; an integer, computed by C in a wider
+ * type, as one of type t. */
 const char *print_to_int(printer *p, const char *x, dtype t);
 expr_piece print_wrapped(printer *p, expr_piece x, dtype t);
 

@@ -1,8 +1,8 @@
 /* The loops of a kernel, and its indices as sums over them.
  *
- * A variable is one loop, or two where the kernel divides it by a constant:
- * v = d * (v / d) + v % d makes v / d and v % d loops of their own, so that
- * both are affine.  A variable that has one value only has no loop. */
+ * A variable is one loop, or two if the kernel divides it by a constant: v = d
+ * * (v / d) + v % d makes v / d and v % d loops of their own, so that both are
+ * affine.  A variable with a single value has no loop. */
 #ifndef TDL_COMPILER_CODEGEN_NEST_H
 #define TDL_COMPILER_CODEGEN_NEST_H
 
@@ -14,15 +14,16 @@ typedef enum loop_part {
 	LOOP_WHOLE,	/* the variable */
 	LOOP_QUOTIENT,	/* variable / divisor */
 	LOOP_REMAINDER, /* variable % divisor; follows its quotient */
-	LOOP_TURN,	/* every so many values of the variable, from the first
-			   one of a class on; of products (schedule_turn.c) */
+	/* every divisor-th value of the variable, from the first of a class on;
+	 * only in products (schedule_turn.c) */
+	LOOP_TURN,
 } loop_part;
 
 typedef struct loop {
 	int var;
 	loop_part part;
 	int64_t divisor;
-	int64_t extent; /* at most; >= 0 */
+	int64_t extent; /* an upper bound; >= 0 */
 	bool reduced;
 	const char *name; /* in C */
 } loop;
@@ -47,7 +48,7 @@ static inline loop_set all_loops(const nest *n)
 	return n->n ? ~(loop_set)0 >> (64 - n->n) : 0;
 }
 
-/* The loops of k.  `whole` has a bit for each variable that is not to be
+/* The loops of k.  `whole' has a bit for each variable that must not be
  * divided. */
 nest nest_of(const kernel *k, uint32_t whole);
 
@@ -58,26 +59,26 @@ typedef struct linear {
 	int64_t coef[MAX_LOOPS];
 } linear;
 
-/* An integer expression over the loops; not affine where it reads a tensor,
- * divides otherwise than the loops do, or could overflow. */
+/* An integer expression as a sum over the loops.  Not affine if it reads a
+ * tensor, divides in another way than the loops do, or could overflow. */
 linear linear_of(const nest *n, const kexpr *e);
 
 linear linear_minus(const nest *n, linear x, linear y);
 /* x + by * y */
 linear linear_plus(const nest *n, linear x, linear y, int64_t by);
 
-/* Whether the place of the element that is read is an affine sum, where all of
- * the input, or a part along its first dimension, lies in row-major order,
- * though its indices may not be.  (flat.c) */
+/* Whether the offset of a read's element is an affine sum if the input, whole
+ * or a part along its first dimension, is in row-major order.  The indices
+ * themselves need not be affine.  (flat.c) */
 bool linear_offset(const nest *n, const kexpr *read, linear *x);
 
-/* The least and largest value of an affine sum; false where they are far. */
+/* The least and largest value of an affine sum; false if they are too large. */
 bool linear_range(const nest *n, const linear *x, int64_t *lo, int64_t *hi);
 
 /* The loops that an expression depends on. */
 loop_set loops_of(const nest *n, const kexpr *e);
 
-/* Whether e is variable / d or variable % d of a divided variable: its loop,
+/* The loop of e if e is variable / d or variable % d of a divided variable;
  * else -1. */
 int nest_part(const nest *n, const kexpr *e);
 

@@ -1,4 +1,4 @@
-/* Text under construction, by lines that are indented by tabs. */
+/* Text under construction, in lines indented by tabs. */
 #ifndef TDL_COMPILER_CODEGEN_TEXT_H
 #define TDL_COMPILER_CODEGEN_TEXT_H
 
@@ -14,8 +14,8 @@ typedef struct text {
 void text_line(text *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A line that ends in " {" and begins a block, which is indented; and the
- * "}". */
+/* Adds a line that ends in " {" and opens an indented block; text_close() adds
+ * the "}". */
 void text_open(text *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void text_block(text *t); /* no line, "{" alone */
