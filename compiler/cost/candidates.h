@@ -6,44 +6,46 @@
 
 #include "compiler/cost/rules.h"
 
-/* In ascending order: those that agree on all axes but the last follow each
- * other. */
+/* In ascending order: candidates that agree on all axes but the last are
+ * adjacent. */
 typedef struct candidates {
 	int n;
 	cuts *at;
 } candidates;
 
-/* Candidates that are equal are one. */
+/* Shares candidates: equal lists are stored once. */
 typedef struct candidate_pool candidate_pool;
 
 candidate_pool *candidate_pool_new(arena *a);
-/* The candidates at[0..n), which are copied. */
+/* Returns the shared copy of at[0..n). */
 const candidates *candidates_shared(candidate_pool *p, const cuts *at, int n);
 
-/* The candidates that successive steps of some rules lead to. */
+/* The candidates that successive steps of some rules can reach. */
 typedef struct candidate_set {
 	const candidates **tensors, **nodes; /* of one candidate_pool */
-	const tensor_id *tied; /* of tied_tensors(): these share one's */
-	bool complete; /* no tensor and no node has more than the limit; else
-			  nothing here may be used */
+	/* from tied_tensors(): tied tensors have the same candidates */
+	const tensor_id *tied;
+	/* false if a tensor or node has more than the limit; the set must not
+	 * be used then */
+	bool complete;
 } candidate_set;
 
-/* All candidates over the axes of m, at least one each, at most `limit`.  The
- * choices at a step may depend on those made for the same tensor or node
- * before, and none at all is a dead end: the choices that lead there are left
+/* All candidates over the axes of m, in a: at least one, at most `limit', for
+ * each tensor and node.  The choices at a step may depend on earlier ones for
+ * the same tensor or node.  Choices that lead to a step without any are left
  * out. */
 candidate_set candidates_find(arena *a, const graph *g, const mesh *m,
 			      const rules *r, int limit);
 
-/* The same of a pool, which outlives them. */
+/* The same with a pool, which must outlive the result. */
 candidate_set candidates_find_in(candidate_pool *p, arena *a, const graph *g,
 				 const mesh *m, const rules *r, int limit);
 
-/* Writes the candidates that an assignment of joint_problem() stands for. */
+/* Stores in *as the candidates that the values of joint_problem() select. */
 void candidates_take(const candidate_set *w, const graph *g, const int *value,
 		     assignment *as);
 
-/* The index of a cut among the candidates; -1 if it is none of them. */
+/* The index of a cut among the candidates; -1 if it is not among them. */
 int candidates_index(const candidates *w, const cuts *c, int naxes);
 
 #endif

@@ -1,6 +1,7 @@
-/* Costs of joint_table.h without a visit of the groups: where what a node deals
- * with is, in each dimension, all of the tensor or what it has of one variable,
- * so that both it and what is stored are parts of nests (layout/nest.h). */
+/* Costs of joint_table.h without visiting the groups.  Applies if in each
+ * dimension a node reads or produces either all of the tensor or the range of
+ * one variable, so that both this and the stored part are parts of nests
+ * (layout/nest.h). */
 #ifndef TDL_COMPILER_COST_JOINT_NESTS_H
 #define TDL_COMPILER_COST_JOINT_NESTS_H
 
@@ -15,8 +16,9 @@ typedef struct joint_nests {
 	int64_t sizes[MAX_NVARS];
 	int spans[MAX_NVARS]; /* of kernel_need_spans() */
 	nest *stored;	      /* [tensors->n][n] */
-	int64_t *volume; /* by way of the tensor: what all groups store */
-	/* Of the row at hand. */
+	/* by way to cut the tensor: the elements that all groups store */
+	int64_t *volume;
+	/* Of the current row. */
 	const cuts *row;
 	nest deals[MAX_NVARS];
 	uint32_t partial; /* of layout_partial_axes() */
@@ -24,20 +26,20 @@ typedef struct joint_nests {
 	bool some; /* every group has a part of every variable */
 } joint_nests;
 
-/* For the tables of a pair whose sums are exact, in a; NULL where a node deals
- * with something else. */
+/* For the tables of a pair whose sums are exact, in a.  NULL if the node reads
+ * or produces other parts. */
 joint_nests *joint_nests_new(arena *a, const mesh *m, const joint_pair *p);
 
-/* Goes to a row: a way to divide the node. */
+/* Selects a row: a way to divide the node. */
 void joint_nests_row(joint_nests *w, const cuts *c);
 
-/* The axes along which what they deal with is cut in dimension d, if every
- * group has a part of every variable. */
+/* The axes along which the node's part is cut in dimension d, if every group
+ * has a part of every variable. */
 uint32_t joint_nests_axes(const joint_nests *w, int d);
 
-/* Elements that the groups of that row receive under the j-th way of the
- * tensor, which fits (layout_fits()).  False where that does not follow from
- * nests. */
+/* The elements that the groups of the current row receive under the j-th way to
+ * cut the tensor, which must fit (layout_fits()).  False if that does not
+ * follow from nests. */
 bool joint_nests_received(const joint_nests *w, int j, int64_t *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Byte costs of a node and one of its tensors together, for all ways to divide
+/* Byte costs of a node together with one of its tensors, for all ways to divide
  * the one and to cut the other over all axes of a mesh: the tables of
  * joint_problem.h. */
 #ifndef TDL_COMPILER_COST_JOINT_TABLE_H
@@ -13,21 +13,22 @@ typedef struct joint_pair {
 	const candidates *nodes, *tensors;
 } joint_pair;
 
-/* The tensor's sizes, as the kernel knows them, and bytes of an element.
- * Returns how many dimensions it has. */
+/* The tensor's sizes, as the kernel knows them, and the bytes of an element.
+ * Returns the number of dimensions. */
 int joint_sizes(const joint_pair *p, int64_t *sizes, int64_t *element);
 
 /* Whether sums of volumes over all groups are exact in floating point. */
 bool joint_is_exact(const mesh *m, const joint_pair *p);
 
-/* Whether joint_table() applies: the candidates are few, and sums are exact. */
+/* Whether joint_table() applies: there are few candidates, and sums are
+ * exact. */
 bool joint_table_can(const mesh *m, const joint_pair *p);
 
-/* Estimate of the time per entry of a table, about nanoseconds, by
+/* An estimate of the time per entry of a table, about nanoseconds, by
  * joint_table() or axis by axis. */
 int64_t joint_cell_work(const mesh *m);
 
-/* Fills in table[nodes->n][tensors->n]: bytes over all groups, the same as
+/* Fills table[nodes->n][tensors->n] with bytes over all groups, the same as
  * pair_costs.h computes axis by axis. */
 void joint_table(const mesh *m, const joint_pair *p, int64_t *table);
 

@@ -1,11 +1,11 @@
-/* Byte costs of a node and one of its tensors together, for all choices of both
- * on one axis, and a cache of these tables.  Used by formulate.c. */
+/* Byte costs of a node together with one of its tensors, for all choices of
+ * both on one axis, and a cache of these tables.  Used by formulate.c. */
 #ifndef TDL_COMPILER_COST_PAIR_COSTS_H
 #define TDL_COMPILER_COST_PAIR_COSTS_H
 
 #include "compiler/cost/formulate.h"
 
-/* A node's kernel and one tensor, and how both are cut on the axes before. */
+/* A node's kernel and one tensor, and their cuts on the earlier axes. */
 typedef struct pair {
 	const kernel *kernel;
 	uint32_t inputs; /* the inputs that are the tensor; 0: it is the
@@ -15,10 +15,10 @@ typedef struct pair {
 	const choices *vars, *dims;
 } pair;
 
-/* Tables that were computed already; networks repeat their blocks. */
+/* A cache of computed tables; networks repeat their blocks. */
 typedef struct pair_cache pair_cache;
 
-/* Everything is in a; the last axis of m is the one to be decided. */
+/* Everything is in a; the last axis of m is the one being decided. */
 pair_cache *pair_cache_new(arena *a, const mesh *m);
 
 /* Bytes over all groups, [vars->n][dims->n]. */

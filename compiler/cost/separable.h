@@ -5,9 +5,9 @@
 
 #include "compiler/cost/pair_costs.h"
 
-/* Fills table, [vars->n][dims->n], with elements (not bytes) over all groups
- * of m, whose last axis is to be decided.  Returns false where a layout is no
- * such product: the groups have to be enumerated then. */
+/* Fills table, [vars->n][dims->n], with elements (not bytes) over all groups of
+ * m, whose last axis is being decided.  Returns false if a layout is not such a
+ * product; the caller then enumerates the groups. */
 bool separable_table(const mesh *m, const pair *p, int64_t *table);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * A program fetches the inputs of a node, runs it, and brings the result to
  * where it is stored.  The cost of each of these follows from the candidates of
- * the node and of one tensor, so that a program that keeps no copy takes
+ * the node and of one tensor, so that a program without kept copies takes
  * exactly the sum of these costs, one instruction after the other. */
 #ifndef TDL_COMPILER_COST_TIME_MODEL_H
 #define TDL_COMPILER_COST_TIME_MODEL_H
@@ -11,16 +11,20 @@
 #include "compiler/cost/candidates.h"
 #include "compiler/cost/topology.h"
 
-/* A node, and a tensor that it reads or computes. */
+/* The costs between a node and a tensor that it reads or computes. */
 typedef struct time_model_cost {
-	double seconds; /* of the transfers between them, in all runs */
+	/* of the transfers between them, all runs of the node */
+	double seconds;
 	double remote;	/* of those transfers that receive from other workers */
-	double least;	/* lower bound of the seconds of any copy that can take
-			   their place; 0 unless bounds are wanted */
-	int64_t copy;	/* bytes fetched, or computed elsewhere than where they
-			   are stored; 0: none */
-	int64_t shard;	/* bytes of the worker's shard of the combined result,
-			   where the result is partial and not stored so */
+	/* a lower bound of the seconds of any copy that can replace them; 0
+	 * unless bounds are wanted */
+	double least;
+	/* bytes fetched, or computed elsewhere than where they are stored; 0:
+	 * none */
+	int64_t copy;
+	/* bytes of the worker's shard of the combined result, if the result is
+	 * partial but not stored partial */
+	int64_t shard;
 } time_model_cost;
 
 typedef struct time_model_pair {
@@ -46,16 +50,16 @@ typedef struct time_model {
 	int64_t pad; /* the most by which a size was rounded up */
 } time_model;
 
-/* Tables computed earlier, for candidates of one pool. */
+/* A cache of tables for candidates of one pool. */
 typedef struct time_model_cache time_model_cache;
 
 /* An empty cache for a mesh of a machine, in a. */
 time_model_cache *time_model_cache_new(arena *a, const mesh *m,
 				       const topology *t, bool bounds);
 
-/* The model of a graph, in a; the candidates and the cache have to outlive it.
- * Bytes are rounded up as in an arena.  If there are more than 8 workers, only
- * 4 of them are examined. */
+/* The model of a graph, in a; the candidates and the cache must outlive it.
+ * Bytes are rounded up as in an arena.  Of more than 8 workers, only 4 are
+ * examined. */
 time_model *time_model_new(arena *a, time_model_cache *c, const graph *g,
 			   const candidate_set *w);
 
@@ -63,15 +67,14 @@ time_model *time_model_new(arena *a, time_model_cache *c, const graph *g,
  * compute. */
 int64_t time_model_cells(const graph *g, const candidate_set *w);
 
-/* Prices in seconds per byte that a worker holds: of tensors where they are
- * stored, and of copies and partial results while a node runs.  Either may be
- * NULL, for nothing. */
+/* Prices in seconds per byte that a worker holds: for stored tensors, and for
+ * copies and partial results while a node runs.  NULL: 0. */
 typedef struct memory_prices {
 	const double *tensors, *nodes;
 } memory_prices;
 
-/* The strategy problem of the least sum of seconds and prices, in picoseconds,
- * in a; variables and values are those of joint_problem(). */
+/* The strategy problem that minimises the sum of seconds and prices, in
+ * picoseconds; in a.  Variables and values are those of joint_problem(). */
 problem *time_model_problem(arena *a, const time_model *x,
 			    const memory_prices *p);
 
