@@ -1,30 +1,32 @@
-/* The frame of a command of tdlc: options, one call of the library or a few,
- * the result printed.  Of the house a page knows tdl.h, and base/.
+/* The frame of a command of tdlc: it parses options, makes a few calls of the
+ * library and prints the result.  A page includes nothing of ours but tdl.h and
+ * base/.
  *
- * A command is one file, command_NAME() in it, and one row in commands.def:
+ * A command is one file with command_NAME(), and one row in commands.def:
  *
- *	cli_status command_ops(page *p, int argc, char **argv)
- *	{
- *		const cli_option options[] = {
- *			PAGE_OPTION_JSON(p),
- *			PAGE_OPTIONS(p),
- *			{ CLI_END },
- *		};
- *		page_options(p, options);
- *		page_function(p, "tdl_module_verify", "op");
- *		const char *path = page_one(p, argc, argv,
- *					    "one file is expected");
- *		if (!path)
- *			return p->status;
- *		tdl_module *m = tdl_module_load(p->context, path);
- *		if (page_failed(p))
- *			return p->status;
- *		return page_print(p, tdl_module_verify(
- *			m, NULL, page_given(p, "tdl_module_verify")));
- *	}
+ * 	cli_status command_ops(page *p, int argc, char **argv)
+ * 	{
+ * 		const cli_option options[] = {
+ * 			PAGE_OPTION_JSON(p),
+ * 			PAGE_OPTIONS(p),
+ * 			{ CLI_END },
+ * 		};
+ * 		page_options(p, options);
+ * 		page_function(p, "tdl_module_verify", "op");
+ * 		const char *path = page_one(p, argc, argv,
+ * 					    "one file is expected");
+ * 		if (!path)
+ * 			return p->status;
+ * 		tdl_module *m = tdl_module_load(p->context, path);
+ * 		if (page_failed(p))
+ * 			return p->status;
+ * 		return page_print(p, tdl_module_verify(
+ * 			m, NULL, page_given(p, "tdl_module_verify")));
+ * 	}
  *
- * Messages about the command line are printed at once; diagnostics, which
- * page_failed() and page_print() collect, at the end, by main(). */
+ * Messages about the command line are printed at once.  Diagnostics are
+ * collected by page_failed() and page_print(), and printed at the end by
+ * main(). */
 #ifndef TDL_COMPILER_DRIVER_PAGE_H
 #define TDL_COMPILER_DRIVER_PAGE_H
 
@@ -34,10 +36,10 @@
 
 typedef VEC(diag_view) page_views;
 
-/* An option of a function of the library, and what was given for it. */
+/* An option of a library function, and the values given for it. */
 typedef struct page_option {
 	const char *function, *name;
-	bool flag;	 /* it is one, .. */
+	bool flag;	 /* it is a flag, .. */
 	cli_words *words; /* .. or has values */
 } page_option;
 
@@ -54,9 +56,10 @@ typedef struct page {
 	const char *opdefs;
 	cli_words load;	   /* --load */
 	int diagnostics;   /* --diagnostics: of page_diagnostics[] */
-	bool progress;	   /* --progress; and what shows it, while it does */
+	bool progress;	   /* --progress; and what shows it meanwhile */
 	struct page_progress *progressing;
-	bool strict;	   /* -Werror; warned: it has made an error of one */
+	/* -Werror; warned: it has turned a warning into an error */
+	bool strict;
 	bool warned;
 	cli_words profiles; /* --profile */
 	bool json;
@@ -64,7 +67,7 @@ typedef struct page {
 	char **operands;    /* of the command line; noperands of them */
 	int noperands;
 	cli_words reads;    /* other files that are read */
-	cli_words written;  /* what page_can_write() has seen */
+	cli_words written;  /* files that page_can_write() has checked */
 } page;
 
 extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
@@ -87,7 +90,7 @@ extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
 	{ CLI_FLAG, 0, "json", NULL, "print the result as one JSON object",  \
 	  &(p)->json }
 
-/* Of calls between progress_begin() and progress_end() (progress.h). */
+/* Applies to calls between progress_begin() and progress_end() (progress.h). */
 #define PAGE_OPTION_PROGRESS(p)                                              \
 	{ CLI_FLAG, 0, "progress", NULL,                                     \
 	  "say what is done, after a second, where standard error is no "    \
@@ -113,82 +116,85 @@ extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
 	  "h100-cluster) or a file", (to),                                   \
 	  .choices = page_words((p), "tdl_plan_facts", "topology") }
 
-/* Words that an option of a function of tdl.h may have as its value. */
+/* The words that an option of a function of tdl.h accepts. */
 const char *const *page_words(page *p, const char *function, const char *name);
 
-/* Whether a file is a model, by its name; a plan, by how it begins. */
+/* Whether a file is a model, by its name; whether it is a plan, by its first
+ * bytes. */
 bool page_is_model(const char *path);
 bool page_is_plan(const char *path);
 
-/* Whether the options about models, -I, --opdefs and --load, go with a file:
- * not with a cost graph, after a message. */
+/* Whether the options about models, -I, --opdefs and --load, apply to a file.
+ * They do not for a cost graph; prints a message then. */
 bool page_takes_model(page *p, const char *path);
 
-/* Adds options, in the order of the help: a table that ends in { CLI_END }, and
- * those of a function of tdl.h, except the names in a text with blanks, or
- * NULL. */
+/* Add options, in the order of the help: a table that ends in { CLI_END };
+ * those of a function of tdl.h, without the names listed in `except', separated
+ * by blanks, or NULL. */
 void page_options(page *p, const cli_option *table);
 void page_function(page *p, const char *function, const char *except);
 
-/* Parses the command line, and makes the context.  The index of the first
- * operand; -1 where the command ends with p->status. */
+/* Parses the command line and makes the context.  Returns the index of the
+ * first operand; -1 if the command ends with p->status. */
 int page_begin(page *p, int argc, char **argv);
 
-/* page_begin() of a command with one operand, and that; NULL where the command
- * ends with p->status.  expected: "one model is expected". */
+/* page_begin() for a command with one operand, which is returned; NULL if the
+ * command ends with p->status. expected: "one model is expected". */
 const char *page_one(page *p, int argc, char **argv, const char *expected);
 
-/* The first operand of a command line by the options that were added, of those
- * of one name the first; NULL: there is none.  Adds the names of options that
- * are given.  It comes ahead of page_begin(), of another page. */
+/* The first operand of a command line, parsed by the options added so far (the
+ * first one, of several with the same name); NULL if there is none.  Appends
+ * the names of the options given.  Call it before the page_begin() of another
+ * page. */
 const char *page_operand(const page *p, int argc, char **argv,
 			 cli_words *names);
 
-/* Whether the options that were given for a function go together; if not, with
- * its message. */
+/* Whether the options given for a function are consistent; prints its message
+ * if not. */
 bool page_agrees(page *p, const char *function);
 
-/* The model of a file, by the options of tdl_model_load; the plan of one.  NULL
- * where the command ends with p->status. */
+/* Loads the model of a file with the options of tdl_model_load; loads a plan.
+ * NULL if the command ends with p->status. */
 tdl_model *page_model(page *p, const char *path);
 tdl_plan *page_plan(page *p, const char *path);
 
-/* The values that were given for options of a function; whether an option, or,
- * NULL, any, was given.  page_give() gives another value. */
+/* The values given for the options of a function; whether an option, or any if
+ * name is NULL, was given. page_give() adds a value. */
 const tdl_option *page_given(page *p, const char *function);
 bool page_has(const page *p, const char *function, const char *name);
 void page_give(page *p, const char *function, const char *name,
 	       const char *value);
 
-/* Collects what the last call has said, and its status, p->status.  Whether it
- * failed. */
+/* Collects the messages of the last call and sets p->status.  Returns whether
+ * it failed. */
 bool page_failed(page *p);
 
-/* page_failed(), and prints the text of the last call, unless it is NULL, and
+/* Calls page_failed(), prints the text of the last call, unless it is NULL, and
  * frees it.  Returns p->status. */
 cli_status page_print(page *p, char *text);
 
-/* The text of the last call, whose messages are collected, in the arena of the
+/* Collects the messages of the last call and moves its text to the arena of the
  * page; NULL. */
 const char *page_keep(page *p, char *text);
 
-/* A file; a failure is printed and the status.  page_write_text() writes the
- * text of the last call, unless it is NULL, and frees it. */
+/* Writes a file; prints a failure and returns the status. page_write_text()
+ * writes the text of the last call, unless it is NULL, and frees it. */
 cli_status page_write(page *p, const char *path, const void *data, size_t n);
 cli_status page_write_text(page *p, const char *path, char *text);
 
-/* Whether a file can be written, as far as that is known ahead of a long
- * search, and is neither an operand nor a file that was asked for; if not, with
- * a message.  NULL is no file. */
+/* Whether a file can probably be written, checked before a long search, and is
+ * neither an operand nor another file asked for; prints a message if not.  NULL
+ * is no file. */
 bool page_can_write(page *p, const char *path);
 
-/* The same of files in a folder. */
+/* The same for files in a folder. */
 bool page_can_write_in(page *p, const char *folder);
 
 /* Whether the output is the standard output. */
 bool page_to_stdout(const page *p);
 
-/* Prints the diagnostics, and ends the context; the status of the program. */
+/* Prints the diagnostics and frees the context; returns the status of the
+ * program. */
 cli_status page_end(page *p);
 
 #endif
