@@ -1,10 +1,10 @@
 /* From an operator and the shapes of its arguments to kernels.
  *
  * Packs become dimensions, attributes and sizes become integers, calls are
- * inlined, element types are resolved, reductions that are not outermost get
- * a kernel of their own.  Errors (shapes that disagree, a read that leaves its
- * tensor for these shapes, an extent that is negative) name the operator's
- * source and the place of the call. */
+ * inlined, element types are resolved, and reductions that are not outermost
+ * get a kernel of their own.  Errors (shapes that disagree, a read that leaves
+ * its tensor for these shapes, a negative extent) name the operator's source
+ * and the place of the call. */
 #ifndef TDL_COMPILER_EXPAND_EXPAND_H
 #define TDL_COMPILER_EXPAND_EXPAND_H
 
@@ -44,8 +44,9 @@ typedef struct expansion {
 	int nstages;
 	stage *stages;
 	int nresults;
-	int *results; /* values, as in stage.inputs; a parameter where the
-			 operator returns it unchanged */
+	/* values, as in stage.inputs; a parameter if the operator returns it
+	 * unchanged */
+	int *results;
 	tensor_type *result_types;
 } expansion;
 
@@ -55,14 +56,14 @@ typedef struct call_site {
 	const char *place;
 } call_site;
 
-/* Adds an error there; for a call without a place in `model', the model's
- * name. */
+/* Adds an error at the place of the call; if it has none, `model' is the
+ * place. */
 void call_error(diag_sink *s, diag_id id, call_site site, const char *model,
 		const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* Expands op for parameters of the given types.  attrs[i] is the value of the
- * operator's attribute i, or NULL for its default; an attribute that has none
- * and is NULL is an error.  The result is in a; NULL when errors were added. */
+/* Expands op for parameters of the given types. attrs[i] is the value of the
+ * operator's attribute i, or NULL for its default; an attribute without either
+ * is an error.  Returns the expansion, in a; NULL after adding errors. */
 expansion *expand_op(arena *a, const tdl_modules *m, diag_sink *s,
 		     const ast_op *op, const tensor_type *params,
 		     const attr_value *const *attrs, call_site site);
