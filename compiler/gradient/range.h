@@ -1,5 +1,5 @@
 /* Facts that hold for all values of variables within their extents: proofs of
- * comparisons, and simplifications that need them.  Used where derivatives are
+ * comparisons, and simplifications that need them.  Used when derivatives are
  * written down. */
 #ifndef TDL_COMPILER_GRADIENT_RANGE_H
 #define TDL_COMPILER_GRADIENT_RANGE_H
@@ -11,15 +11,15 @@ typedef struct grad_facts {
 	VEC(ast_var) vars; /* each from 0 to its extent; sizes are natural */
 } grad_facts;
 
-/* Whether x op y is known to hold, for a comparison. */
+/* Whether the comparison x op y is known to hold. */
 bool grad_is_proven(const grad_facts *f, ast_operator op, ast_expr *x,
 		    ast_expr *y);
 
-/* e where (m * q + r) / m is q and its remainder r, if 0 <= r < m. */
+/* Simplifies e: (m * q + r) / m becomes q, and its remainder r, if 0 <= r <
+ * m. */
 ast_expr *grad_divided(const grad_facts *f, ast_expr *e);
 
-/* A condition without those of its parts that always hold; NULL where nothing
- * is left. */
+/* Removes the parts of a condition that always hold; NULL if none remain. */
 ast_expr *grad_without_proven(const grad_facts *f, ast_expr *e);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "compiler/gradient/stage.h"
 
-/* Gives op, whose lets and body are those of the derivative by parameter
- * `input', its result, and those parameters and attributes of the operator that
- * it needs, or that bind a size or a pack in it.  Sets what these are, as in
- * struct gradient, in arrays that have room for all. */
+/* Adds to op, which has the lets and body of the derivative by parameter
+ * `input', its result and those parameters and attributes of the operator that
+ * it needs or that bind one of its sizes or packs.  Stores their origins, as in
+ * struct gradient, in arrays with room for all. */
 void grad_make_signature(grad_op *g, int input, ast_op *op, int *params,
 			 int *attrs);
 

@@ -1,5 +1,5 @@
-/* Nodes of trees as they are written, shared by the files tree*.c alone:
- * parentheses by precedence, and nothing simplified. */
+/* Nodes of trees without simplification, parenthesised by precedence.  Shared
+ * by the files tree*.c alone. */
 #ifndef TDL_COMPILER_GRADIENT_TREE_NODE_H
 #define TDL_COMPILER_GRADIENT_TREE_NODE_H
 
@@ -9,28 +9,29 @@
 
 ast_expr *tree_node(trees *t, ast_kind kind, int n, ast_expr *const *args);
 
-/* x as an operand that has to bind so. */
+/* x as an operand that must bind at least so tightly. */
 ast_expr *tree_operand(trees *t, ast_expr *x, ast_precedence least);
 
-/* x without an operator around it. */
+/* x without parentheses, as it stands alone. */
 ast_expr *tree_alone(trees *t, ast_expr *x);
 
-/* A node of `first`, where there is one, and of items. */
+/* A node of `first', unless NULL, followed by the items. */
 ast_expr *tree_list(trees *t, ast_kind kind, ast_expr *first, int n,
 		    ast_expr *const *items);
 
-/* An operator as it is written; the right operand binds tighter. */
+/* A binary operator as written; its right operand binds more tightly. */
 ast_expr *tree_plain(trees *t, ast_operator op, ast_expr *x, ast_expr *y);
 
-/* The sum of the terms with this sign, as positive ones; NULL for none. */
+/* The sum of the terms with this sign, as positive terms; NULL if there are
+ * none. */
 ast_expr *tree_sum_of(trees *t, const tree_terms *terms, int sign);
 
 /* Whether the text shows that e is a whole number: arithmetic on variables,
  * sizes, attributes and positions. */
 bool tree_is_whole(const trees *t, const ast_expr *e);
 
-/* r, which an operation on x and y was simplified to, as a fraction where that
- * is one, all being constants. */
+/* r, the simplified result of an operation on x and y, as a fraction if the
+ * operation gives one; all three are constants. */
 ast_expr *tree_as_before(trees *t, ast_expr *r, const ast_expr *x,
 			 const ast_expr *y);
 
@@ -39,19 +40,20 @@ static inline bool is_op(const ast_expr *e, ast_operator op)
 	return (e->kind == AST_BINARY || e->kind == AST_UNARY) && e->op == op;
 }
 
-/* Whether it is a product with 0, which is left as it is where it may be NaN,
- * as of an infinite number. */
+/* Whether e is a product with 0.  It is left alone where it may be NaN, because
+ * the other factor may be infinite. */
 static inline bool has_zero(const ast_expr *e)
 {
 	return is_op(e, OP_MUL) &&
 	       (tree_is_zero(e->args[0]) || tree_is_zero(e->args[1]));
 }
 
-/* Up to which a double has all whole numbers. */
+/* Doubles represent all whole numbers up to this. */
 #define MOST_WHOLE 0x1p53
 
-/* That can be computed with here: not infinity, which is a number of each
- * integer type, too, nor a whole number that would be rounded. */
+/* Whether e is a number that can be computed with here: not infinity, which is
+ * also a value of each integer type, nor a whole number that would be
+ * rounded. */
 static inline bool is_number(const ast_expr *e)
 {
 	return e->kind == AST_INT ? fabs((double)e->i) < MOST_WHOLE
