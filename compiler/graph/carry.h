@@ -5,7 +5,7 @@
 
 #include "compiler/graph/graph.h"
 
-/* An output and the input that it becomes, each with at most one '*', which
+/* An output and the input that it becomes.  Each has at most one '*', which
  * stands for the same text in both. */
 typedef struct carry_pair {
 	const char *output, *input;
@@ -14,17 +14,17 @@ typedef struct carry_pair {
 typedef struct carry_options {
 	int npairs;
 	const carry_pair *pairs;
-	int64_t length; /* of the dimension that grows; 0: none does */
-	/* Inputs that are computed from the position, and the one that it is;
-	 * NULL: none, a new one. */
+	int64_t length; /* of the dimension that grows; 0: none */
+	/* Inputs that are computed from the position, and the input that is the
+	 * position; NULL: none, or a new input. */
 	const char *mask, *positions, *position;
 } carry_options;
 
 /* Whether an input becomes a state. */
 bool carry_takes(const carry_options *o, const char *input);
 
-/* Makes states of the inputs, whose next values are the outputs.  Called when
- * the model's outputs are set; false when errors were added. */
+/* Makes states of these inputs, with the outputs as their next values.  Call it
+ * after the model's outputs are set.  Returns false after adding errors. */
 bool graph_carry(graph_builder *b, const carry_options *o);
 
 #endif

@@ -5,7 +5,7 @@
 typedef enum section {
 	SECTION_BEFORE, /* once, before the first turn */
 	SECTION_BODY,	/* in each turn */
-	SECTION_AFTER,	/* once, behind the last */
+	SECTION_AFTER,	/* once, after the last turn */
 } section;
 
 #endif

@@ -1,24 +1,25 @@
 /* Micro-batches: a graph whose batch is divided over time.
  *
- * Time is one more axis along which operators are divided, and each tensor is
- * cut, replicated or partial on it.  An operator that reads a tensor which is
- * cut takes part in every turn, divided along the variable whose blocks read
- * the turn's samples and no others; where that is one of the result, the result
- * is cut, and where it is reduced, partial: the turns' results are combined
- * when the last one has ended.  What reads none of these is the same in all
- * turns, and is computed before them; what reads combined values, behind.
+ * Time is one more axis along which operators are divided; on it each tensor is
+ * cut, replicated or partial.  An operator that reads a cut tensor takes part
+ * in every turn, divided along the variable whose blocks read exactly the
+ * turn's samples.  If that is a variable of the result, the result is cut; if
+ * it is reduced, the result is partial, and the turns' results are combined
+ * after the last turn.  An operator that reads no cut tensor gives the same in
+ * all turns and is computed before them; one that reads combined values is
+ * computed after them.
  *
- * What is combined is copied behind the last turn, so that a planner gives it
- * two layouts, as it is added up and as it is read: where the first is partial
- * over the devices, too, they exchange it once.
+ * A combined value is copied after the last turn, so that a planner can give it
+ * two layouts, one for adding up and one for reading.  If the first is partial
+ * over the devices as well, they exchange it once.
  *
- * A sum over the batch that is needed inside of the turns, as for a
- * normalisation's mean, is an error; or, where that is asked for, each turn has
- * its own: the sum over its samples times B/b, of B samples in all and b in the
- * turn, and of maxima and the like that of its samples.  So all that follows is
- * what it were if these samples were all, for any extent B that is a part of an
- * expression.  Where something that follows without samples is needed behind
- * the last turn, it is the mean over the turns, weighted by b/B. */
+ * A sum over the batch that is needed inside of the turns, such as the mean of
+ * a normalisation, is an error.  On request each turn has its own instead: the
+ * sum over its samples times B/b, with B samples in all and b in the turn; for
+ * maxima and the like, that of its samples.  All that follows is then as if
+ * these samples were all, whatever expression the extent B is part of.  If a
+ * value without samples that follows from it is needed after the last turn, it
+ * is the mean over the turns, weighted by b/B. */
 #ifndef TDL_COMPILER_GRAPH_TURNS_H
 #define TDL_COMPILER_GRAPH_TURNS_H
 
@@ -30,21 +31,21 @@
 typedef struct graph_turns {
 	int turns;
 	int64_t batch; /* samples of all turns */
-	bool statistics; /* some sums are of each turn's own samples */
-	/* By tensor: the dimension that time cuts, NONE; and the reducer that
-	 * combines the turns' parts, RED_NONE where it is not partial. */
+	bool statistics; /* some sums are over each turn's own samples */
+	/* By tensor: the dimension that time cuts, NONE; the reducer that
+	 * combines the turns' parts, RED_NONE if it is not partial. */
 	const int *cut;
 	const reducer *partial;
-	/* By tensor: where its parts of all turns are combined, since something
-	 * needs it behind the last, the copy that is read there, or itself
-	 * where that has become a part of what reads it; else NONE. */
+	/* By tensor whose turns are combined because something needs it after
+	 * the last turn: the copy that is read there, or the tensor itself if
+	 * the copy was merged into its reader; else NONE. */
 	const tensor_id *total;
 	/* By node: the variable that time divides, NONE. */
 	const int *divided;
 	const section *sections;
 } graph_turns;
 
-/* The batch dimension of an input that an option names. */
+/* A batch dimension that an option names. */
 typedef struct batch_dim {
 	const char *input;
 	int dim;
@@ -53,65 +54,64 @@ typedef struct batch_dim {
 typedef struct turns_options {
 	int turns;
 	int nbatch;
-	const batch_dim *batch; /* these alone; none: those of the model */
+	const batch_dim *batch; /* only these; none: those of the model */
 	bool statistics; /* each turn may have sums over its own samples */
 } turns_options;
 
-/* The graph of one turn of g, for planners: the shapes are those of the
- * smallest turn, .whole is the same with all samples.  NULL when errors
- * were added: no input has a batch, there are more turns than samples, or
- * an operator needs the whole batch of what the turns compute. */
+/* The graph of one turn of g, in a, for planners: it has the shapes of the
+ * smallest turn, and .whole is the same with all samples.  Returns NULL after
+ * adding errors: no input has a batch, there are more turns than samples, or an
+ * operator needs the whole batch of a value computed in turns. */
 graph *graph_in_turns(arena *a, const graph *g, const turns_options *o,
 		      diag_sink *s);
 
-/* The graph with one turn, behind which all is computed: nothing is divided
- * over time.  Its batch is what the model calls so, or 1. */
+/* The graph with one turn, after which everything is computed, so that nothing
+ * is divided over time.  Its batch is the model's, or 1. */
 const graph *graph_once(arena *a, const graph *g);
 
-/* The samples of the batch that o says; 0 when an error was added. */
+/* The number of samples in the batch that o gives; 0 after adding an error. */
 int64_t graph_batch(const graph *g, const turns_options *o, diag_sink *s);
 
-/* Whether the inputs and dimensions that o names are there, each input once; if
- * not, with an error. */
+/* Checks that the inputs and dimensions that o names exist, each input once;
+ * adds an error if not. */
 bool graph_has_batch_dims(const graph *g, const turns_options *o, diag_sink *s);
 
-/* The division over time of what is left of a graph, in a: tensors[t] and
- * nodes[n] are new numbers, -1 for those that are gone. */
+/* The division over time of the remaining parts of a graph, in a: tensors[t]
+ * and nodes[n] are new numbers, -1 for removed ones. */
 const graph_turns *graph_turns_kept(arena *a, const graph *g,
 				    const int *tensors, const int *nodes);
 
-/* The runs of a node in a step: one, or one in each turn. */
+/* The number of runs of a node in a step: one, or one in each turn. */
 static inline int graph_runs(const graph *g, node_id n)
 {
 	bool body = g->turns && g->turns->sections[n] == SECTION_BODY;
 	return body ? g->turns->turns : 1;
 }
 
-/* A name of a tensor or a node, made of another's, that is not among those
- * that are taken, to which it is added. */
+/* A new name for a tensor or node, made from another's name; it is added to
+ * `taken'. */
 const char *turns_name(arena *a, strmap *taken, const char *of,
 		       const char *what);
 
 /* ---- between turns*.c alone --------------------------------------------- */
 
-/* Values that are other ones in each turn, by tensor: of partial results
- * whether nodes of the turn read them, too; and what follows from these without
- * samples. */
+/* Values of which each turn has its own, by tensor: partial results, with
+ * whether nodes of the turn read them too; values without samples that follow
+ * from these. */
 typedef struct turns_own {
 	bool *partial, *derived;
 } turns_own;
 
-/* Says how time divides g: fills all of to but turns, batch and total, and
- * *own; by_input: the batch dimension of each tensor, NONE. */
+/* Finds how time divides g: fills all of *to but turns, batch and total, and
+ * *own. by_input: the batch dimension of each tensor, NONE. */
 bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
 		bool statistics, turns_own *own, diag_sink *s);
 
-/* By tensor, in a: whether it is needed behind the last turn. */
+/* By tensor, in a: whether it is needed after the last turn. */
 bool *turns_kept(arena *a, const graph *g, const section *sections);
 
-/* Adds the copies of what is combined, and the nodes that make it of values
- * that turns have of their own, to g and to, which was found for it; g's tables
- * are replaced. */
+/* Adds to g and *to the copies of combined values, and the nodes that compute
+ * them from values of which each turn has its own.  Replaces g's tables. */
 void turns_add_totals(arena *a, graph *g, graph_turns *to,
 		      const turns_own *own);
 
