@@ -1,5 +1,5 @@
 /* Lowering of a graph whose nodes are divided among the stages of a pipeline,
- * each with a mesh and layouts of its own. */
+ * each with its own mesh and layouts. */
 #ifndef TDL_COMPILER_LOWER_PIPELINE_H
 #define TDL_COMPILER_LOWER_PIPELINE_H
 
@@ -8,18 +8,18 @@
 #include "compiler/lower/stage_graph.h"
 #include "plan/pipeline.h"
 
-/* A stage: its graph, of stage_graph(), and the layouts in it. */
+/* A stage: its graph, made by stage_graph(), and the layouts in it. */
 typedef struct lower_stage {
 	const graph *g;
 	assignment as;
 } lower_stage;
 
-/* The plan, in a; stages[s] for each stage of h->d, which
+/* The plan, in a. stages[s] is for each stage of h->d, which
  * stage_division_refused() accepts.  The schedule's devices are the stages,
- * with as many chunks as the division has, and its micro-batches the turns; it
- * is not one of those that pipeline_refused() refuses; see pipeline_lists() of
- * times.
- * NULL when errors were added: those of lower_plan(). */
+ * with as many chunks as the division has; its micro-batches are the turns.
+ * pipeline_refused() accepts it; for its times see pipeline_lists().
+ *
+ * Returns NULL after adding errors: those of lower_plan(). */
 plan_pipeline *lower_pipeline(arena *a, const stage_homes *h,
 			      const lower_stage *stages,
 			      const pipeline *schedule, const lower_options *o,
