@@ -7,8 +7,9 @@
 #include "base/vec.h"
 #include "compiler/model/eval.h"
 
-/* The items of lists that the operator + has made.  A list that ends where the
- * store ends is extended in place, so that a list is built in linear time. */
+/* The items of lists that the operator + made.  A list that ends where its
+ * store ends is extended in place, so that building a list takes linear
+ * time. */
 struct mstore {
 	int used, size;
 	mvalue *at;
@@ -19,30 +20,31 @@ typedef struct mname {
 	const char *name;
 	mvalue value;
 	range at; /* where it was bound */
-	int bound; /* when: a tick of the evaluator */
+	int bound; /* the evaluator's tick when it was bound */
 	bool used; /* since then */
 } mname;
 
-/* The names of a body; a def sees no others. */
+/* The names of a body.  A def sees no others. */
 typedef struct mscope mscope;
 struct mscope {
-	mscope *outer; /* that of the body that calls; NULL */
+	mscope *outer; /* the scope of the calling body; NULL */
 	const ast_block *def; /* NULL in a model or an entry */
 	range call;	      /* where the def is called */
-	const char *prefix;   /* of the names that it gives: "block_0." */
+	/* prefix of the names that it gives: "block_0." */
+	const char *prefix;
 	VEC(mname) names;
-	hash_table by_name; /* once there are many names */
+	hash_table by_name; /* used once there are many names */
 };
 
 enum {
 	MAPPING_MAX_STEPS = 1 << 22,
 	MAPPING_MAX_LIST = 1 << 16,
 	MODEL_CALL_STEPS = 16, /* of a call of an operator */
-	MAPPING_MAX_MEMORY = 160 << 20, /* bytes, those of a model's graph
-					   included */
+	/* bytes, including those of a model's graph */
+	MAPPING_MAX_MEMORY = 160 << 20,
 };
 
-/* The start of a loop, and its current iteration. */
+/* The tick at which a loop began, and at which its current iteration did. */
 typedef struct mloop {
 	int begun, iteration;
 } mloop;
@@ -60,17 +62,19 @@ typedef struct evaluator {
 	strmap *declared; /* by models: names of inputs, parameters and states
 			     -> declaration */
 	strmap *outputs;  /* of a model, by name */
-	strmap *numbers;  /* tensors of one number, by type and value */
-	const char *base; /* of the names of nodes: a node's, or the target of
-			     an assignment */
+	strmap *numbers;  /* tensors of a single number, by type and value */
+	/* base of the names of nodes: the node's name, or the target of an
+	 * assignment */
+	const char *base;
 	mscope *scope;
-	mscope *unused; /* scopes that were left, for reuse */
+	mscope *unused; /* scopes for reuse */
 	VEC(mloop) loops;
 	int tick;
-	int branch; /* when the innermost `if' around began */
-	int seeds; /* number of node_seed() calls in a model */
-	unsigned evaluated; /* expressions; memory is checked at every 64th */
-	size_t before; /* bytes in the graph's arena when it began */
+	int branch; /* the tick at which the innermost `if' began */
+	int seeds; /* node_seed() calls so far in a model */
+	/* expressions so far; memory is checked at every 64th */
+	unsigned evaluated;
+	size_t before; /* bytes in the graph's arena at the beginning */
 	int steps; /* expressions that may still be evaluated */
 	bool failed;
 } evaluator;
@@ -79,13 +83,13 @@ typedef struct evaluator {
  * lead there, or at the node.  Returns a value of kind MV_BAD. */
 mvalue mapping_error(evaluator *ev, diag_id id, range at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The same where it is the node's fault, or the model's: `at' is where an
- * entry says so, which is noted unless it is NOWHERE. */
+/* The same for a fault of the node, or of the model.  `at' is the place in an
+ * entry that reports it, which is noted unless it is NOWHERE. */
 mvalue mapping_refuse_node(evaluator *ev, diag_id id, range at,
 			   const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Notes at the calls, or at the node, for an error that was added. */
+/* Adds notes at the calls, or at the node, to the error added last. */
 void mapping_say_where(evaluator *ev);
 
 mvalue mv_int(int64_t i);
@@ -107,20 +111,20 @@ void mapping_leave(evaluator *ev);
 /* The value of a name in the current scope; NULL if it has none. */
 const mvalue *mapping_find(evaluator *ev, const char *name);
 void mapping_set(evaluator *ev, const char *name, mvalue v);
-/* The name of a target: interned, without the scope's prefix; NULL when an
- * error was added. */
+/* The name of a target, interned, without the scope's prefix; NULL after adding
+ * an error. */
 const char *mapping_target(evaluator *ev, const ast_expr *target);
-/* Its name in a model's graph: the prefix comes first. */
+/* The name in a model's graph: with the prefix. */
 const char *mapping_model_name(evaluator *ev, const char *name);
-/* Binds a target.  In models a value that is replaced before it was used is an
- * error, for which it returns false, unless an `if' or an iteration of a loop
+/* Binds a target.  In models it is an error, for which it returns false, to
+ * replace a value that was not used, unless an `if' or an iteration of a loop
  * lies between. */
 bool mapping_bind(evaluator *ev, const ast_expr *target, const char *name,
 		  mvalue v);
 
 mvalue mapping_eval(evaluator *ev, const ast_expr *e);
 
-/* False, with an error, if v is not an integer. */
+/* Returns false, with an error, if v is not an integer. */
 bool mapping_integer(evaluator *ev, range at, const mvalue *v);
 
 /* The end of a list of statements. */
@@ -136,22 +140,22 @@ typedef struct outcome {
 /* eval_stmt.c */
 mflow mapping_statements(evaluator *ev, ast_stmt *const *body, int n,
 			 outcome *out);
-/* Runs the body of a def, whose names are bound, and gives its value: several
- * values are a list. */
+/* Runs the body of a def, whose names are bound, and returns its value; several
+ * values become a list. */
 mvalue mapping_run(evaluator *ev, const ast_block *def);
 
-/* model_declare.c: inputs, parameters, states, outputs.  False when an error
- * was added. */
+/* model_declare.c: inputs, parameters, states, outputs.  Returns false after
+ * adding an error. */
 bool model_statement(evaluator *ev, const ast_stmt *s);
 
 /* eval_call.c: a call of an operator, a def or a function. */
 mvalue mapping_eval_call(evaluator *ev, const ast_expr *e);
-/* +, * and such, applied to tensors and numbers: a call of the operator that
- * stands for it. */
+/* +, * and so on, applied to tensors and numbers: a call of the operator that
+ * each stands for. */
 mvalue mapping_overload(evaluator *ev, const ast_expr *e, const mvalue *args);
 
-/* eval_fn.c: a call of a built-in function.  Returns false where there is
- * none of that name. */
+/* eval_fn.c: a call of a built-in function.  Returns false if there is none of
+ * that name. */
 bool mapping_builtin(evaluator *ev, const ast_expr *call, const mvalue *args,
 		     int nargs, mvalue *result);
 

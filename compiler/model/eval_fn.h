@@ -1,4 +1,4 @@
-/* The functions that bodies may call, and helpers for them.  Each function is a
+/* The functions that bodies may call, and their helpers.  Each function is a
  * row of dsl/builtins.def, and fn_NAME() here.  Shared by the files mapping_*.c
  * alone. */
 #ifndef TDL_COMPILER_MODEL_EVAL_FN_H
@@ -24,7 +24,7 @@ typedef struct mapping_call {
 
 /* Charges the cost of n elements that a call reads or makes. */
 void mapping_charge(const mapping_call *c, int64_t n);
-/* Adds an error: the argument is not of the wanted kind. */
+/* Adds an error: the argument is not of the required kind. */
 mvalue mapping_refuse(const mapping_call *c, int arg, const char *want);
 /* Whether v is a list of values of one kind. */
 bool mv_is_list_of(const mvalue *v, mkind kind);
