@@ -8,21 +8,21 @@
 #include "compiler/onnx/onnx_file.h"
 
 enum {
-	ONNX_MAX_CALLS = 64,	   /* functions and graphs in each other */
+	ONNX_MAX_CALLS = 64,	   /* nesting of functions and graphs */
 	ONNX_MAX_NODES = 1000000,  /* evaluated, in the model's own graph */
 	ONNX_MAX_INNER = 60000,    /* in functions and unrolled loops */
-	ONNX_MAX_ITEMS = 1 << 20,  /* of all sequences made */
-	ONNX_MAX_COPIED = 1 << 26, /* bytes, for what is evaluated again */
-	ONNX_MAX_OPSET = 28,	   /* the last one that the entries know */
+	ONNX_MAX_ITEMS = 1 << 20,  /* of all sequences together */
+	/* bytes of graphs and functions, for each evaluation */
+	ONNX_MAX_COPIED = 1 << 26,
+	ONNX_MAX_OPSET = 28,	   /* the last one that the entries support */
 };
 
 /* The value of a name. */
 typedef struct onnx_value {
-	/* A tensor or a sequence; MV_NULL: left out, or not computed; MV_BAD:
-	 * not there because of an error. */
+	/* A tensor or a sequence.  MV_NULL: left out, or not computed.  MV_BAD:
+	 * missing because of an error. */
 	mvalue v;
-	const char *why; /* the reason that it is not computed; NULL if it was
-			  * left out */
+	const char *why; /* why it is not computed; NULL if it was left out */
 } onnx_value;
 
 typedef struct onnx_opset {
@@ -34,15 +34,15 @@ typedef struct onnx_opset {
  * frame around it. */
 typedef struct onnx_frame onnx_frame;
 struct onnx_frame {
-	const onnx_frame *outer; /* whose names can be seen; NULL */
-	const onnx_frame *caller; /* in which its node is; NULL */
+	const onnx_frame *outer; /* whose names are visible; NULL */
+	const onnx_frame *caller; /* of the node that it belongs to; NULL */
 	const Onnx__FunctionProto *function; /* whose body it is; NULL */
 	const char *prefix;	 /* of its nodes' names */
 	int depth;
 	strmap *values; /* name -> onnx_value */
 	int nopsets;
 	const onnx_opset *opsets;
-	/* Of a function: the attributes of the call and the defaults. */
+	/* For a function: the attributes of the call, and the defaults. */
 	int nattrs;
 	Onnx__AttributeProto **attrs;
 };
@@ -55,8 +55,8 @@ typedef struct onnx_missing {
 } onnx_missing;
 
 typedef struct importer {
-	arena *arena; /* of the graph */
-	arena *tmp;   /* of the import */
+	arena *arena; /* for the graph */
+	arena *tmp;   /* for temporaries */
 	tdl_modules *modules;
 	diag_sink *sink;
 	const char *path;
@@ -71,7 +71,7 @@ typedef struct importer {
 	int64_t copied;
 	int depth; /* of the graph or function at hand */
 	strmap *kinds;		/* op -> int, its index in the survey */
-	VEC(tensor_id) roots;	/* what unsupported nodes read */
+	VEC(tensor_id) roots;	/* tensors that unsupported nodes read */
 } importer;
 
 /* "model.onnx: node 'x' (Conv)" */
@@ -80,31 +80,32 @@ const char *onnx_place(importer *im, const char *what, const char *name,
 
 /* ---- onnx_tensor.c: constants ------------------------------------------ */
 
-/* Type and elements of a tensor; false when errors were added. */
+/* Type and elements of a tensor.  Returns false after adding errors. */
 bool onnx_tensor(importer *im, const Onnx__TensorProto *t, const char *place,
 		 tensor_type *type, constant *c);
-/* The data of a tensor that lies beside the model, onnx_external.c. */
+/* The elements of a tensor in a file beside the model, onnx_external.c. */
 bool onnx_external(importer *im, const Onnx__TensorProto *t, const char *place,
 		   const tensor_type *type, constant *c);
-/* Elements of less than 8 bits lie in a file without gaps, the first in the
- * lowest bits: how many bytes they take; and the elements, one per byte, out of
- * so many. */
+/* Elements of less than 8 bits are packed in a file without gaps, the first in
+ * the lowest bits: the bytes that they take; the elements unpacked, one per
+ * byte, in a. */
 int64_t onnx_packed_nbytes(const tensor_type *type);
 void *onnx_unpack(arena *a, const tensor_type *type, const unsigned char *from);
-/* Dimensions to a type; checks sign, number and total. */
+/* Makes a type of dimensions; checks signs, number and total size. */
 bool onnx_dims(importer *im, const int64_t *dims, size_t n, dtype t,
 	       const char *place, tensor_type *type);
 
 /* ---- onnx_name.c: names ------------------------------------------------ */
 
-/* The value of a name, looked up outwards; NULL if there is none. */
+/* The value of a name, looked up in the frame and outwards; NULL if there is
+ * none. */
 const onnx_value *onnx_find(const onnx_frame *f, const char *name);
-/* Binds a name, which no name of this frame may be yet. */
+/* Binds a name that is not yet bound in this frame. */
 bool onnx_bind(importer *im, onnx_frame *f, const char *name, onnx_value v,
 	       const char *place);
 
-/* An order in which what a node reads is defined before it; NULL, with an
- * error, where there is none or a name is defined twice. */
+/* An order in which every name is defined before it is read.  Returns NULL,
+ * with an error, if there is none or a name is defined twice. */
 int *onnx_order(importer *im, const onnx_frame *f, Onnx__NodeProto **nodes,
 		size_t n);
 
@@ -116,23 +117,23 @@ bool onnx_nodes(importer *im, onnx_frame *f, Onnx__NodeProto **nodes,
 /* Adds the initializers and constants of a graph to a frame. */
 bool onnx_initializers(importer *im, onnx_frame *f,
 		       const Onnx__GraphProto *g);
-/* Whether no more nodes may be evaluated; there was an error then. */
+/* Whether the limit of nodes is reached; an error was added then. */
 bool onnx_exhausted(const importer *im);
-/* Counts the approximate memory that a graph inside a node, or a function,
- * takes each time that it is evaluated. */
+/* Charges the approximate memory that a graph inside a node, or a function,
+ * takes each time it is evaluated. */
 void onnx_charge(importer *im, size_t bytes);
 
 /* ---- onnx.c ------------------------------------------------------------- */
 
-/* The type that the model declares for a tensor; false when errors were
- * added. */
+/* The type that the model declares for a tensor.  Returns false after adding
+ * errors. */
 bool onnx_declared_type(importer *im, const Onnx__ValueInfoProto *v,
 			const char *place, tensor_type *type);
 
 /* ---- onnx_builtin.c: nodes that shape the graph itself ----------------- */
 
-/* An attribute's own value: in a function it may refer to an attribute of the
- * call; NULL if that was not given. */
+/* The value of an attribute, which in a function may refer to an attribute of
+ * the call; NULL if that was not given. */
 const Onnx__AttributeProto *onnx_resolve(const onnx_frame *f,
 					 const Onnx__AttributeProto *a);
 /* The attribute of a node, NULL if it is not there. */
@@ -150,20 +151,21 @@ typedef struct onnx_call {
 
 typedef bool (*onnx_builtin)(importer *, onnx_frame *, const onnx_call *);
 
-/* The function that evaluates nodes of that type, NULL if there is none. */
+/* The function that evaluates nodes of this type; NULL if there is none. */
 onnx_builtin onnx_find_builtin(const char *op_type);
 
 /* ---- onnx_survey.c: going on after what is not supported ----------------- */
 
-/* The importer's state before a node that is surveyed. */
+/* The importer's state before a surveyed node. */
 typedef struct onnx_before {
 	diag_sink *sink;
 	const char *origin;
 	int kind;
 } onnx_before;
 
-/* Around the evaluation of a node.  nerrors: errors after its inputs were
- * looked up.  Returns whether all results of the node are known. */
+/* Called before and after the evaluation of a node. nerrors: the errors after
+ * its inputs were looked up. onnx_survey_end() returns whether all results of
+ * the node are known. */
 onnx_before onnx_survey_begin(importer *im, const Onnx__NodeProto *n);
 bool onnx_survey_end(importer *im, onnx_frame *f, const onnx_call *c,
 		     onnx_before before, int nerrors, bool ok);
@@ -172,7 +174,7 @@ void onnx_survey_keep(importer *im);
 
 /* ---- onnx_inner.c: graphs in nodes, functions --------------------------- */
 
-/* A call of one of the model's own functions, inlined. */
+/* Inlines a call of one of the model's own functions. */
 bool onnx_inline(importer *im, onnx_frame *f, const onnx_call *c,
 		 const Onnx__FunctionProto *callee);
 
@@ -181,7 +183,7 @@ typedef struct onnx_context {
 	importer *im;
 	onnx_frame *frame;
 	const onnx_call *call;
-	int nruns; /* of graphs of the call so far, for names */
+	int nruns; /* graphs of the call run so far, for names */
 } onnx_context;
 
 /* Evaluates a graph inside a node; a mapping_graph. */
