@@ -1,5 +1,5 @@
-/* A partial assignment: a plan of which a part is decided, by a rule, by the
- * user's pins or by another cost model, and the rest is not. */
+/* A partial assignment: a plan part of which is decided (by a rule, by the
+ * user's pins or by another cost model) and part of which is open. */
 #ifndef TDL_COMPILER_PLANNERS_PARTIAL_ASSIGNMENT_H
 #define TDL_COMPILER_PLANNERS_PARTIAL_ASSIGNMENT_H
 
@@ -8,42 +8,40 @@
 struct partial_assignment {
 	const graph *graph;
 	cuts *tensors, *nodes;
-	bool *tensor_set, *node_set; /* whether it is decided */
-	bool *or_replicated; /* of a tensor that is decided: it may also be
-				replicated, where that moves less */
-	/* All axes divide alike, as if they were one, where that is possible,
-	 * and values may stay partial, unless the search is of the variant
-	 * without. */
+	bool *tensor_set, *node_set; /* whether each is decided */
+	/* by decided tensor: it may also be replicated, if that moves less */
+	bool *or_replicated;
+	/* Where possible all axes divide alike, as if they were one; and values
+	 * may stay partial, unless the search's variant excludes that. */
 	bool as_one;
 };
 
-/* Nothing is decided. */
+/* A partial assignment in which nothing is decided, in a. */
 partial_assignment partial_assignment_new(arena *a, const graph *g);
 
-/* Gives a state and its value after a run the same layout, where one of both is
- * decided.  Returns a state whose layout is decided otherwise than that of its
- * next value, or NONE. */
+/* If a state or its next value is decided, gives the other the same layout.
+ * Returns a state whose layout is decided differently from its next value's, or
+ * NONE. */
 tensor_id partial_assignment_tie(partial_assignment *o);
 
-/* Whether the last axis of as->mesh can cut a tensor along dimension d, or
- * divide a node along variable v, given the choices of as for the axes before:
- * NULL, or the reason why not.  CUT_NONE always can. */
+/* The reason why the last axis of as->mesh cannot cut a tensor along dimension
+ * d, or divide a node along variable v, given the choices of as for the axes
+ * before; NULL if it can.  CUT_NONE is always possible. */
 const char *partial_assignment_refuses_dim(arena *a, const step *s, tensor_id t,
 					   int d);
 const char *partial_assignment_refuses_var(arena *a, const step *s, node_id n,
 					   int v);
 
-/* For each node whether it belongs to the forward pass: it is no part of the
- * computation of a gradient, and depends on none.  All nodes of a graph without
- * training do. */
+/* By node, in a: whether it belongs to the forward pass: it takes no part in
+ * the computation of a gradient, and depends on none.  True for all nodes of a
+ * graph without training. */
 bool *partial_assignment_forward(arena *a, const graph *g);
 
-/* Fills in the result: decided tensors and nodes as they are, axis after axis
- * over the prime factors of k, the rest such that the fewest bytes are moved.
- * The rest may stay undivided, except that nodes that compute gradients of a
- * divided node are divided.  A gradient has the layout of the tensor that it is
- * the gradient of, but the terms of one that is a sum may have any; the next
- * value of a state has that of the state. */
+/* Fills in the result: decided tensors and nodes as they are; the others, axis
+ * after axis over the prime factors of k, so that the fewest bytes move.  They
+ * may stay undivided, except that nodes which compute gradients of a divided
+ * node are divided.  A gradient has the layout of its tensor, but terms of a
+ * sum may have any layout; the next value of a state has that of the state. */
 void partial_assignment_complete(search *s, partial_assignment *o);
 
 #endif

@@ -9,40 +9,42 @@
 /* The configurations of a kernel, and their layer costs. */
 typedef struct pase_configs {
 	const kernel *kernel;
-	uint32_t without; /* inputs whose gradients' costs are not in it */
+	uint32_t without; /* inputs whose gradients' costs are not included */
 	int n;
 	counts *at;
 	int64_t *cost;
-	bool all; /* none was left out for being one too many */
+	bool all; /* none was left out because of limits */
 } pase_configs;
 
 typedef struct layers {
-	/* Of each node, the same for equal kernels; NULL where it is not in
-	 * the forward pass. */
+	/* By node, shared by equal kernels; NULL if it is not in the forward
+	 * pass. */
 	const pase_configs **of;
-	problem *problem; /* a variable per node; those that are not in the
-			     forward pass have one value and cost nothing.
-			     Behind them those of pase_weights.h */
+	/* One variable per node (nodes outside of the forward pass have one
+	 * value and cost nothing), then those of pase_weights.h. */
+	problem *problem;
 	int64_t cells;	  /* of its tables */
-	bool all;	  /* as in every layer */
+	bool all;	  /* all is set for every layer */
 } layers;
 
-enum { PASE_MOST_CELLS = 1 << 26 }; /* of all tables, equal ones once */
+enum { PASE_MOST_CELLS = 1 << 26 }; /* in all tables; equal tables count once */
 
 /* Limits of the set of configurations. */
 typedef struct layer_limits {
-	int devices; /* p: the product of the counts is at most that */
-	bool mesh;   /* and divides it, so that the counts are products of the
-			axes of a mesh; else they divide it or the extents */
-	int most;    /* configurations of a kernel: where there are more, only
-			those with parts of 2, 4, .. elements at least */
+	int devices; /* p: the product of the counts is at most p */
+	/* .. and divides p, so that the counts are products of the axes of a
+	 * mesh; else each divides p or the variable's extent */
+	bool mesh;
+	/* configurations of a kernel; if there are more, only those whose parts
+	 * have at least 2, 4, .. elements are kept */
+	int most;
 } layer_limits;
 
-/* The problem, in a; NULL where its tables are too large. */
+/* Formulates the problem, in a; NULL if its tables are too large. */
 layers *layers_formulate(arena *a, const graph *g, const bool *forward,
 			 const layer_limits *limits);
 
-/* The cost of one configuration for each node, counts[n]. */
+/* The cost of a configuration counts[n] for each node. */
 int64_t layers_cost(const graph *g, const bool *forward,
 		    const counts *of);
 

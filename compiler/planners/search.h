@@ -1,5 +1,5 @@
-/* Search for a plan: the dimension of each tensor and the variable of each
- * operator that is divided along each mesh axis.  The entry to all planners. */
+/* Search for a plan: for each mesh axis, the dimension of each tensor and the
+ * variable of each operator that is divided.  The entry to all planners. */
 #ifndef TDL_COMPILER_PLANNERS_SEARCH_H
 #define TDL_COMPILER_PLANNERS_SEARCH_H
 
@@ -7,67 +7,72 @@
 #include "kernel/region.h"
 #include "layout/mesh.h"
 
-/* The figure that a planner minimises, if that is not the byte model. */
+/* The quantity that a planner minimises if that is not the byte model's. */
 typedef struct search_costs {
-	const char *unit; /* NULL: it is */
+	const char *unit; /* NULL: it is the byte model's */
 	int64_t total;	  /* of the plan */
-	int64_t relaxed_bound; /* least cost without the restriction to a mesh;
-			     -1 if unknown */
+	/* least cost without the restriction to a mesh; -1 if unknown */
+	int64_t relaxed_bound;
 	int64_t data_parallel, one_device; /* of these plans */
 } search_costs;
 
 /* The meaning of a solver's proof, in bytes moved as the byte model counts
  * them. */
 typedef enum search_proof {
-	SEARCH_PROVES_NOTHING, /* it solves another problem, or a part of one */
+	/* it solves another problem, or a part of this one */
+	SEARCH_PROVES_NOTHING,
 	SEARCH_PROVES_STEPS,   /* no step moves less, given those before */
 	SEARCH_PROVES_PLANS,   /* no plan moves less */
 } search_proof;
 
-/* A way to plan of a planner that has several; all false: the plain one. */
+/* One of several ways in which a planner can plan; all false: the plain one. */
 typedef struct search_variant {
 	bool sequence_parallel; /* of `megatron` */
-	/* Partial results are combined where they are computed, though the
-	 * planner knows values that stay partial. */
+	/* Partial results are combined where they are computed, although the
+	 * planner supports values that stay partial. */
 	bool at_once;
-	/* Of `data-parallel': what is once per step is divided, too, behind
-	 * the turns of micro-batches: the optimizer's states.  It is none of
-	 * those of search_variant_of(). */
+	/* For `data-parallel': operators that run once per step, after the
+	 * turns of micro-batches, are divided too: the optimizer's states.  Not
+	 * among search_variant_of(). */
 	bool sharded;
 } search_variant;
 
 typedef struct search_result {
 	const char *algorithm;
-	search_variant variant; /* of it */
-	search_proof proves; /* where optimal_by_step[] is set .. */
-	const char *among;   /* .. among plans "that ..", NULL: that cut every
-				tensor */
+	search_variant variant; /* of the algorithm */
+	search_proof proves; /* applies where optimal_by_step[] is set .. */
+	/* .. to plans "that ..", NULL: that cut every tensor .. */
+	const char *among;
 	bool pinned;	     /* .. that agree with the request's pins */
 	assignment assignment;
 	int64_t total;			/* C_m, bytes (search.md) */
 	int64_t by_step[MAX_AXES];	/* delta_i */
-	bool optimal_by_step[MAX_AXES]; /* as `proves' says; all unset where
-					   that is nothing */
-	int64_t least_by_step[MAX_AXES]; /* the same in bytes, as far as it is
-					    proven; -1 if unknown */
-	int64_t (*node_bytes)[MAX_AXES]; /* per node and step */
-	int64_t lower_bound; /* of all plans that cut every tensor once per
-				axis, or that `among' says; -1 if unknown */
-	/* Where values stay partial: the best plan found in which none does,
-	 * or NULL. */
+	/* in the sense of `proves'; unset if that is nothing */
+	bool optimal_by_step[MAX_AXES];
+	/* proven least bytes of the step; -1 if unknown */
+	int64_t least_by_step[MAX_AXES];
+	int64_t (*node_bytes)[MAX_AXES]; /* by node and step */
+	/* of all plans that cut every tensor once per axis, or of those that
+	 * `among' describes; -1 if unknown */
+	int64_t lower_bound;
+	/* If values stay partial: the best plan found in which none does, or
+	 * NULL. */
 	struct search_result *whole;
 	search_costs own;
 	double seconds;			/* wall time of the search alone */
 	const char *note;		/* NULL, or a remark for the user */
-	int64_t few_samples; /* of a batch that is said and was to be divided
-				over more devices; else 0 */
-	const char *error; /* NULL, or why there is no plan: then only this and
-			      the algorithm count */
-	bool absent;	   /* because a program that it needs is not there */
+	/* size of a declared batch that was to be divided over more devices
+	 * than it has samples; else 0 */
+	int64_t few_samples;
+	/* why there is no plan, or NULL; if set, only it and algorithm are
+	 * valid */
+	const char *error;
+	bool absent;	   /* .. because a required program is missing */
 } search_result;
 
-/* Plans g for k devices, 1 to MESH_MAX_WORKERS, by one of search_algorithm()'s
- * planners.  One that cannot cut over all devices says so in the note. */
+/* Plans g for k devices, 1 to MESH_MAX_WORKERS, by one of the planners of
+ * search_algorithm().  The note says if it cannot cut over all devices.  The
+ * result is in a. */
 search_result *search_plan(arena *a, const graph *g, int k,
 			   const char *algorithm);
 
@@ -79,16 +84,17 @@ typedef struct search_request {
 	mesh mesh; /* of the devices, each axis a prime, outermost first */
 	const char *algorithm;
 	/* 0, or about how long it may take: the best plan found by then is
-	 * returned.  With time it also goes on where search_plan() stops. */
+	 * returned.  With a time it also continues where search_plan()
+	 * stops. */
 	double seconds;
-	/* Decisions already made, for the tensors and nodes that it has set;
-	 * NULL: none.  States and their next values have to agree, see
+	/* Decisions already made, for the tensors and nodes that it sets; NULL:
+	 * none.  States and their next values have to agree, see
 	 * partial_assignment_tie(). */
 	const partial_assignment *pins;
 	/* The machine for planners that count time; NULL: the first preset. */
 	const struct topology *topology;
-	/* The price of a byte in use, in seconds, for planners that take
-	 * prices; NULL: none. */
+	/* Prices in seconds per byte in use, for planners that take prices;
+	 * NULL: none. */
 	const struct memory_prices *prices;
 	struct level_tables *tables; /* of `levels`, or NULL */
 	search_variant variant; /* of a planner that has several */
@@ -97,25 +103,27 @@ typedef struct search_request {
 search_result *search_plan_for(arena *a, const graph *g,
 			       const search_request *q);
 
-/* The cost of a given plan; it claims no proof. */
+/* The cost of a given plan, in a; claims no proof. */
 search_result *search_evaluate(arena *a, const graph *g, const assignment *as,
 			       const char *algorithm);
 
-/* The i-th algorithm's name and one line on it; NULL after the last. */
+/* The name of the i-th algorithm, and one line about it; NULL after the
+ * last. */
 const char *search_algorithm(int i, const char **about);
 
-/* Whether the i-th algorithm needs an external program, and is compared with
- * the others only if it is asked for. */
+/* Whether the i-th algorithm needs an external program and is compared with the
+ * others only on request. */
 bool search_on_request(int i);
 
-/* Whether it takes prices: search_request. */
+/* Whether the i-th algorithm takes prices: see search_request. */
 bool search_is_priced(int i);
 
-/* Its j-th variant, the plain one for 0; false behind the last. */
+/* The j-th variant of the i-th algorithm, 0 being the plain one; false after
+ * the last. */
 bool search_variant_of(int i, int j, search_variant *v);
 
 /* Whether each axis cuts every tensor that it can cut, so that a lower_bound
- * holds for the plan, whatever planner made it. */
+ * holds for the plan, whichever planner made it. */
 bool search_cuts_all(const graph *g, const assignment *as);
 
 #endif
