@@ -1,5 +1,5 @@
-/* Dimensions and variables in pieces, as finely as any index tells digits of
- * them apart; pieces that are the same digit are one class. */
+/* Splits dimensions and variables into pieces, as finely as any index tells
+ * digits of them apart.  Pieces that are the same digit form a class. */
 #ifndef TDL_COMPILER_EXPORT_FACTORS_H
 #define TDL_COMPILER_EXPORT_FACTORS_H
 
@@ -7,7 +7,7 @@
 
 enum { MAX_BREAKS = MAX_DIGITS };
 
-/* A dimension of a value or a variable of a stage: its pieces begin at these
+/* A dimension of a value or a variable of a stage.  Its pieces begin at these
  * steps, each a multiple of the one before. */
 typedef struct entity {
 	int64_t extent;
@@ -21,9 +21,11 @@ typedef struct pieces {
 	const links *links;
 	entity **dims;	    /* by value */
 	entity **vars;	    /* by stage */
-	bool **cut_off;	    /* by value: it is not its stage's variable */
-	link_kind ***kinds; /* by stage, input, dimension: the links, weakened
-			       where pieces do not fit each other */
+	/* by value: it is cut off from its stage's variable */
+	bool **cut_off;
+	/* by stage, input, dimension: the links, weakened where pieces do not
+	 * fit each other */
+	link_kind ***kinds;
 	bool **positional;  /* by stage and variable */
 	int n;
 	int *parent;   /* by piece: union-find */
@@ -32,7 +34,7 @@ typedef struct pieces {
 
 pieces *pieces_of(arena *a, const links *l);
 
-/* Classes have the number of one of their pieces. */
+/* A class has the number of one of its pieces. */
 int piece_class(const pieces *p, int piece);
 bool entity_has(const pieces *p, const entity *e, int class);
 bool value_has(const pieces *p, int value, int class);

@@ -1,6 +1,6 @@
 /* Links between the dimensions that an operator reads and its iteration
- * variables: the facts of an operator that rules of other systems can express,
- * and no more. */
+ * variables: exactly those facts of an operator that the rules of other systems
+ * can express. */
 #ifndef TDL_COMPILER_EXPORT_INDEX_MAPS_H
 #define TDL_COMPILER_EXPORT_INDEX_MAPS_H
 
@@ -9,34 +9,38 @@
 
 enum { MAX_DIGITS = 12 };
 
-/* In the mixed radix of a dimension: (var / low) % count times step.  Of a
- * dimension that is a variable, low and step are 1 and count is its extent. */
+/* A digit in the mixed radix of a dimension: (var / low) % count, times step.
+ * For a dimension that is a variable, low and step are 1 and count is its
+ * extent. */
 typedef struct digit {
 	int var;
 	int64_t low, count, step;
 } digit;
 
 typedef enum link_kind {
-	LINK_NONE,    /* all of the dimension is needed */
-	LINK_FOLLOWS, /* a part of a variable needs a part of the dimension, but
-			 not that part; digits[0].var is the variable */
-	LINK_EXACT,   /* the dimension is these digits, from the lowest up */
+	LINK_NONE,    /* the whole dimension is needed */
+	/* a part of a variable needs a part of the dimension, but not the
+	 * corresponding one; digits[0].var is the variable */
+	LINK_FOLLOWS,
+	/* the dimension consists of these digits, from the lowest up */
+	LINK_EXACT,
 } link_kind;
 
 typedef struct dim_link {
 	link_kind kind;
 	int n;
 	digit digits[MAX_DIGITS];
-	const char *note; /* of LINK_FOLLOWS: the region that is read, a
-			     clause */
+	/* LINK_FOLLOWS: the region that is read, as a clause */
+	const char *note;
 } dim_link;
 
 typedef struct link_var {
 	const char *name;
 	kvar_kind kind;
 	bool offered;	 /* it may be divided */
-	bool positional; /* it is used as a number, or in an index that is not a
-			    LINK_EXACT: a part has to know its offset */
+	/* it is used as a number, or in an index that is not LINK_EXACT: a part
+	 * has to know its offset */
+	bool positional;
 	bool pack;	 /* stands for any number of variables */
 	int64_t extent;	 /* -1 before shapes are known */
 } link_var;
@@ -55,11 +59,12 @@ typedef struct link_stage {
 	int ninputs;
 	link_input *inputs;
 	int njoint;
-	uint64_t *joint; /* sets of inputs, a bit each, sums of which the stage
-			    hands on together */
+	/* sets of inputs, a bit each, whose sums the stage passes on
+	 * together */
+	uint64_t *joint;
 } link_stage;
 
-/* A parameter, one of the first, or the result of a stage. */
+/* A parameter (these come first) or the result of a stage. */
 typedef struct link_value {
 	const char *name;
 	int ndims;
@@ -76,12 +81,12 @@ typedef struct links {
 	const char **result_names;
 } links;
 
-/* Of an operator for given shapes, those of its parameters. */
+/* The links of an operator for given shapes of its parameters, in a. */
 links *links_of_expansion(arena *a, const ast_op *op, const expansion *x,
 			  const tensor_type *params);
 
-/* Of one before shapes are known; NULL, with *why, a clause, where they have
- * to be. */
+/* The same before shapes are known.  NULL, with the reason as a clause in *why,
+ * if they have to be. */
 links *links_of_descriptor(arena *a, const desc_op *op, const char **why);
 
 #endif

@@ -5,19 +5,21 @@
 
 #include "plan/plan.h"
 
-/* The work of a node in a turn, whose number is a value of the program. */
+/* The work of a node in a turn; the turn's number is a value of the program. */
 typedef struct jax_turn {
-	kernel kernel; /* of the turn's extents */
-	/* By input: the dimension of which it has the turn's part, or -1. */
+	kernel kernel; /* with the turn's extents */
+	/* By input: the dimension of which it has only the turn's part, or
+	 * -1. */
 	int dim[MAX_NINPUTS];
-	/* Inputs, a bit each, that are read at the turn's part alone and that
-	 * the plan stores whole: they are cut first. */
+	/* Inputs, a bit each, that the plan stores whole and of which only the
+	 * turn's part is read: they are cut first. */
 	uint32_t cut;
 	bool counts; /* its last input is the turn's number, an i64 */
 } jax_turn;
 
-/* The kernel of a node of a plan with a loop of equal turns; false where it has
- * too many variables or inputs, or time divides one that adds no loop. */
+/* The kernel of a node in a plan with a loop of equal turns.  Returns false if
+ * it has too many variables or inputs, or if time divides a variable that adds
+ * no loop. */
 bool jax_turn_of(arena *a, const plan *p, const plan_node *n, jax_turn *t);
 
 #endif

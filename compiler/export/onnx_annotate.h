@@ -1,8 +1,7 @@
-/* ONNX models with the layouts of a plan, as multi-device annotations: IR
+/* Adds the layouts of a plan to an ONNX model as multi-device annotations: IR
  * version 11, ModelProto.configuration and NodeProto.device_configurations.
- *
- * A file is edited as it is encoded, so that nothing else of it changes and its
- * weights are copied as they are. */
+ * Edits the encoded file, so that nothing else in it changes and its weights
+ * are copied as they are. */
 #ifndef TDL_COMPILER_EXPORT_ONNX_ANNOTATE_H
 #define TDL_COMPILER_EXPORT_ONNX_ANNOTATE_H
 
@@ -17,12 +16,12 @@ extern const char onnx_configuration[];
 typedef struct onnx_bytes {
 	arena *a;
 	VEC(uint8_t) b;
-	int nspecs; /* layouts that were written */
+	int nspecs; /* number of layouts written */
 } onnx_bytes;
 
-/* Adds the n bytes of a model to `to', with the layout of each tensor of the
- * plan in the nodes that read or make it; what was annotated before is left
- * out.  False where the bytes are no encoding. */
+/* Appends the n bytes of a model to `to', adding the layout of each tensor of
+ * the plan to the nodes that read or compute it.  Existing annotations are
+ * dropped.  Returns false if the bytes are not a valid encoding. */
 bool onnx_annotate(onnx_bytes *to, const uint8_t *data, size_t n,
 		   const plan *p);
 

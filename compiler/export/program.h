@@ -1,11 +1,11 @@
-/* A plan as a program in CUDA: its source, to be read and built. */
+/* A plan as a program in CUDA: source files to be read and built. */
 #ifndef TDL_COMPILER_EXPORT_PROGRAM_H
 #define TDL_COMPILER_EXPORT_PROGRAM_H
 
 #include "plan/plan.h"
 
 typedef struct program_file {
-	const char *name; /* its path in the program's folder */
+	const char *name; /* path in the program's folder */
 	const char *data;
 	size_t len;
 } program_file;
@@ -15,13 +15,13 @@ typedef struct program {
 	program_file *files;
 } program;
 
-/* The files of a program that runs a plan, whose kernels have CUDA: all workers
- * in one process, on the available GPUs.  Everything is in a, even
- * the plan's constants.  False if errors were added: a kernel is an opaque
+/* The files of a program that runs a plan whose kernels have CUDA: all workers
+ * in one process, on the available GPUs.  Everything is in a, including the
+ * plan's constants.  Returns false after adding errors: a kernel is an opaque
  * function of the host, or constants cannot be read. */
 bool program_of(arena *a, const plan *p, diag_sink *s, program *to);
 
-/* The parts: plan.cu, and the n-th file of kernels, NULL after the last. */
+/* Its parts: plan.cu; the n-th file of kernels, NULL after the last. */
 char *program_plan(arena *a, const plan *p);
 char *program_kernels(arena *a, const plan *p, int n);
 
