@@ -1,5 +1,5 @@
 /* Branch and bound on the state of message passing (messages.h), for problems
- * that message passing alone (message_passing.h) does not close: dense ones, or
+ * that message passing alone (message_passing.h) does not solve: dense ones, or
  * ones with many ties.  Used by solve.c. */
 #ifndef TDL_COMPILER_SOLVER_BRANCH_H
 #define TDL_COMPILER_SOLVER_BRANCH_H
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "compiler/solver/solve.h"
 
-/* Whether p is small enough for that, and so are the costs below its top. */
+/* Whether p, and the costs below its top, are small enough for that. */
 bool branch_fits(const problem *p);
 
 /* Solves p in at most *steps, from which the steps used are subtracted, and

@@ -1,5 +1,5 @@
-/* Conditioning: splits a problem in two, one where a variable has a given
- * value, and one where it has another. */
+/* Conditioning: splits a problem in two, one in which a variable has a given
+ * value, and one in which it has another. */
 #ifndef TDL_COMPILER_SOLVER_CONDITIONING_H
 #define TDL_COMPILER_SOLVER_CONDITIONING_H
 
@@ -11,13 +11,13 @@ typedef struct condition {
 	int var, value;
 } condition;
 
-/* The variable for which a wrong value is worst, by its own costs and the least
- * ones in its tables, and its best value.  Some variable of p has to have
- * several values. */
+/* The variable for which a wrong value is worst, judged by its own costs and
+ * the least ones in its tables, and its best value.  Some variable of p must
+ * have several values. */
 condition condition_choose(const problem *p);
 
-/* The problems in which the variable has the value, and in which it has
- * another, in a; tables that do not change are shared. */
+/* The problem in which the variable has the value; the one in which it has not.
+ * In a; unchanged tables are shared. */
 problem *condition_with(arena *a, const problem *p, const condition *s);
 problem *condition_without(arena *a, const problem *p, const condition *s);
 

@@ -2,7 +2,7 @@
  * and a table of costs for some pairs of variables.  Its solution is the
  * assignment of least total cost.
  *
- * It knows nothing of graphs: planners formulate problems (formulate.h),
+ * Nothing here depends on graphs: planners formulate problems (formulate.h),
  * solvers solve them (solve.h). */
 #ifndef TDL_COMPILER_SOLVER_PROBLEM_H
 #define TDL_COMPILER_SOLVER_PROBLEM_H
@@ -12,8 +12,8 @@
 
 #include "base/vec.h"
 
-/* Costs lie in [0, COST_MAX]; sums stop there.  COST_MAX thus stands for "at
- * least that much", and assignments that cost it are not told apart. */
+/* Costs are in [0, COST_MAX]; sums saturate there.  COST_MAX stands for "at
+ * least that much", and assignments of that cost are not distinguished. */
 #define COST_MAX ((int64_t)1 << 60)
 
 static inline int64_t cost_clamp(int64_t c)
@@ -48,25 +48,26 @@ typedef struct problem {
 	arena *arena;
 	VEC(problem_var) vars;
 	VEC(problem_table) tables;
-	int64_t constant; /* part of the cost of every assignment */
+	int64_t constant; /* added to the cost of every assignment */
 	int64_t top;	  /* only assignments that cost less are wanted */
 	int64_t unit;	  /* divides the cost of every assignment */
-	bool along_flow;  /* the numbers of variables follow the flow of data: a
-			     variable comes after those that it depends on */
+	/* the numbers of variables follow the flow of data: a variable comes
+	 * after those that it depends on */
+	bool along_flow;
 } problem;
 
-/* An empty problem in a, without a top: it is COST_MAX, the unit is 1. */
+/* An empty problem, in a, with top COST_MAX and unit 1. */
 problem *problem_new(arena *a);
 
-/* Adds a variable of nvalues >= 1 values, whose costs are all 0; returns its
+/* Adds a variable of nvalues >= 1 values, whose costs are all 0.  Returns its
  * number: 0, 1, .. */
 int problem_add_var(problem *p, int nvalues);
 
 /* Adds to the cost of one value. */
 void problem_add_cost(problem *p, int var, int value, int64_t cost);
 
-/* Adds a table for x != y, of costs up to COST_MAX; it is not copied, may be
- * shared between pairs, and has to outlive the problem. */
+/* Adds a table for x != y, of costs up to COST_MAX.  It is not copied, may be
+ * shared between pairs, and must outlive the problem. */
 void problem_add_table(problem *p, int x, int y, const int64_t *cost);
 
 /* The cost of an assignment: value[0..vars.n). */

@@ -1,6 +1,6 @@
-/* A smaller problem in which variables that are alike take one value: what the
- * equal layers of a network have in common is decided once.  Whatever is solved
- * there is an assignment of the whole, and costs what that costs. */
+/* A smaller problem in which similar variables take one value, so that what the
+ * equal layers of a network have in common is decided once.  Every solution of
+ * it is an assignment of the whole problem, of the same cost. */
 #ifndef TDL_COMPILER_SOLVER_QUOTIENT_H
 #define TDL_COMPILER_SOLVER_QUOTIENT_H
 
@@ -8,15 +8,17 @@
 
 typedef struct quotient {
 	problem *p;
-	int *class_of; /* by variable of the whole: the one that it is there */
+	int *class_of; /* by variable of the whole: its variable here */
 } quotient;
 
-/* Variables are alike where they have the same costs and, as far as some tables
- * away, the same tables with others that are alike; tables are told apart by
- * their addresses.  Classes are numbered by their first variables.  In a. */
+/* The quotient of a problem, in a.  Variables are similar if they have the same
+ * costs and, up to some distance, the same tables with other variables that are
+ * similar; tables are compared by address.  Classes are numbered by their first
+ * variables. */
 quotient quotient_of(arena *a, const problem *whole);
 
-/* The assignment of the whole that value[] of the quotient stands for. */
+/* Writes the assignment of the whole, n variables, for the quotient's
+ * value[]. */
 void quotient_lift(const quotient *q, int n, const int *value, int *to);
 
 #endif

@@ -1,13 +1,13 @@
-/* Reading strategy problems in the WCSP text format, that of toulbar2:
+/* Reads strategy problems in the WCSP text format of toulbar2:
  *
- *	name variables largest-domain functions top
- *	size of each variable's domain
- *	arity variables.. default-cost tuples	for each function
- *	value.. cost				for each of its tuples
+ * 	name variables largest-domain functions top
+ * 	size of each variable's domain
+ * 	arity variables.. default-cost tuples	for each function
+ * 	value.. cost				for each of its tuples
  *
  * Functions have at most two variables and list their costs.  A function that
- * begins with a negative arity may be used again: the n-th of these by the
- * number -n in the place of the tuples.  Costs of top or more all mean that an
+ * begins with a negative arity may be reused: -n in place of the number of
+ * tuples refers to the n-th of these.  Costs of top or more all mean that an
  * assignment is not wanted. */
 #ifndef TDL_COMPILER_SOLVER_WCSP_H
 #define TDL_COMPILER_SOLVER_WCSP_H
@@ -15,10 +15,10 @@
 #include "base/diag.h"
 #include "compiler/solver/problem.h"
 
-/* The problem in a file, in a; NULL, with an error in s, if it is none. */
+/* The problem in a file, in a; NULL, with an error in s, if it is malformed. */
 problem *wcsp_read(arena *a, diag_sink *s, const char *path);
 
-/* The same of text[0..len), which a zero byte ends. */
+/* The same for text[0..len), which a zero byte ends. */
 problem *wcsp_parse(arena *a, diag_sink *s, const char *path,
 		    const char *text, size_t len);
 
