@@ -1,11 +1,11 @@
-/* All that takes time in a simulation, and the links on which it meets.
+/* Everything that takes time in a simulation, and the links that it shares.
  *
- * Who is on a link at an instant shares it: each has the greatest rate, in
- * bytes per second of a device, that is not at the expense of one that has
- * less (max-min fairness; Bertsekas, Gallager 1992, 6.5.2), and none has more
+ * What is on a link at the same time shares it by max-min fairness (Bertsekas,
+ * Gallager 1992, 6.5.2): each has the greatest rate, in bytes per second of a
+ * device, that does not reduce the rate of one that has less; none has more
  * than it would have alone.  All links of a transfer carry its bytes at the
- * same pace.  Rates are found anew whenever a transfer begins or ends, of
- * those that its links connect with it. */
+ * same pace.  Whenever a transfer begins or ends, rates are recomputed for
+ * those connected with it by links. */
 #ifndef TDL_COMPILER_SIMULATE_FLOWS_H
 #define TDL_COMPILER_SIMULATE_FLOWS_H
 
@@ -13,18 +13,18 @@
 
 typedef struct flows flows;
 
-/* In a.  What runs has a number below `most', links one below nlinks. */
+/* In a.  Numbers of what runs are below `most', of links below nlinks. */
 flows *flows_new(arena *a, int most, int nlinks);
 
-/* Number `which' begins; it ends at `end', later, if it has its links alone.
- * They have to stay as long.  NULL: it is on none. */
+/* Number `which' begins.  It ends at `end', or later if it has to share its
+ * links, which must stay valid meanwhile.  NULL: it uses no links. */
 void flows_begin(flows *f, int which, const simulated_links *links,
 		 double begin, double end);
 
-/* The next instant at which something may end; -1: nothing runs. */
+/* The next instant at which something may end; -1 if nothing runs. */
 double flows_next(flows *f);
 
-/* A number that has ended at that instant; -1: no more have. */
+/* A number that has ended by that instant; -1 if there are no more. */
 int flows_ended(flows *f);
 
 #endif

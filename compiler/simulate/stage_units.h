@@ -1,5 +1,5 @@
-/* The program of a stage as the simulation runs it: units on streams, in the
- * order of the schedule, and what each waits for. */
+/* The program of a stage as simulated: units on streams, in the order of the
+ * schedule, and what each waits for. */
 #ifndef TDL_COMPILER_SIMULATE_STAGE_UNITS_H
 #define TDL_COMPILER_SIMULATE_STAGE_UNITS_H
 
@@ -7,8 +7,8 @@
 #include "compiler/simulate/marks.h"
 #include "compiler/simulate/simulate.h"
 
-/* So many units of each stream have to have ended, and messages
- * [first, first + nmessages) of the stage's list. */
+/* A wait until these units of each stream have ended, and messages [first,
+ * first + nmessages) of the stage's list. */
 typedef struct stage_wait {
 	mark after;
 	int first, nmessages;
@@ -38,8 +38,8 @@ typedef struct stage_units {
 	stage_post *sends, *receives; /* receives: on machines that overlap */
 } stage_units;
 
-/* Of a stage: units and tasks in a, all else in work.  The messages of channel
- * c have numbers from first_message[c] on. */
+/* The units and tasks of a stage, in a; everything else is in work.  The
+ * messages of channel c are numbered from first_message[c] on. */
 stage_units stage_units_of(arena *a, arena *work,
 			   const plan_pipeline *p, int stage,
 			   const simulated_seconds *seconds, bool overlap,
