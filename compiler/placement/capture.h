@@ -1,11 +1,11 @@
 /* The best plan over replicas, tensors, stages and micro-batches, by
  * enumeration.
  *
- * An even plan has d replicas of p stages of t devices each, t innermost, then
- * d, then p; micro-batches of U = d u samples, m = batch / U of them in a step,
- * and all stages or none compute their activations again.  In an uneven plan
- * each stage has its own d, t and recomputation, where d divides U, on as many
- * devices as there are, or fewer.  stage_cost.h has the costs of a stage; a
+ * An even plan has d replicas of p stages of t devices each, with t innermost,
+ * then d, then p; a step has m = batch / U micro-batches of U = d u samples;
+ * either all stages recompute their activations, or none.  In an uneven plan
+ * each stage has its own d, t and recomputation, where d divides U, and the
+ * stages use all devices or fewer. stage_cost.h has the costs of a stage.  A
  * step takes the sum of the stages' times, (m - 1) times the longest, and the
  * longest exchange. */
 #ifndef TDL_COMPILER_PLACEMENT_CAPTURE_H
@@ -26,13 +26,14 @@ typedef struct capture_request {
 	capture_objective objective;
 	pipeline_schedule schedule;
 	int devices;
-	double cap;	   /* bytes of a device; INFINITY */
-	double optimizer;  /* bytes of optimizer's states per byte of weights,
-			      beside the weights and their gradients */
+	double cap;	   /* bytes per device; INFINITY: no cap */
+	/* bytes of the optimizer's states per byte of weights, in addition to
+	 * weights and gradients */
+	double optimizer;
 	bool zero;	   /* optimizer's states are divided among replicas
 			      (ZeRO-1) */
 	bool plain, recompute; /* the variants to try */
-	bool uneven;	       /* try uneven plans, too */
+	bool uneven;	       /* try uneven plans as well */
 	int micro_batches; /* 0: any */
 } capture_request;
 
@@ -44,22 +45,22 @@ typedef struct capture_stage {
 
 typedef struct capture_plan {
 	int devices, nstages;
-	int samples, micro_batches; /* of one, of all replicas; number of
-				       them */
+	/* per micro-batch, all replicas together; their number */
+	int samples, micro_batches;
 	capture_stage *at; /* by stage */
 	double peak, bottleneck, step;
-	bool proven; /* no plan of those that were tried is better */
+	bool proven; /* no other plan that was considered is better */
 } capture_plan;
 
 typedef VEC(capture_plan) capture_plans;
 
-/* An upper bound of the bytes of a device in any plan. */
+/* An upper bound of the bytes per device in any plan. */
 double capture_most_bytes(const layer_table *t, const capture_request *r);
 
-/* Whether uneven plans are few enough to be tried. */
+/* Whether there are few enough uneven plans to try them. */
 bool capture_fits(const layer_table *t, const capture_request *r);
 
-/* The best plan within the cap; false if there is none. */
+/* Finds the best plan within the cap, in a; false if there is none. */
 bool capture_best(arena *a, const layer_table *t, const capture_request *r,
 		  capture_plan *best);
 

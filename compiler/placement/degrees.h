@@ -1,7 +1,7 @@
-/* Layers by what they need at each tensor degree, in each of several ways
- * (with and without recomputation, say): Piper's JSON (Tarnawski, Narayanan,
- * Phanishayee, Piper: Multidimensional Planner for DNN Parallelization,
- * NeurIPS 2021). */
+/* Layers with their needs at each tensor degree, in each of several ways (with
+ * and without recomputation, for example): Piper's JSON (Tarnawski, Narayanan,
+ * Phanishayee, Piper: Multidimensional Planner for DNN Parallelization, NeurIPS
+ * 2021). */
 #ifndef TDL_COMPILER_PLACEMENT_DEGREES_H
 #define TDL_COMPILER_PLACEMENT_DEGREES_H
 
@@ -15,17 +15,17 @@ enum {
 	DEGREES_MAX_CHOICES = 16, /* of a layer at one degree */
 };
 
-/* A choice: one way to compute a layer on `degree` devices together. */
+/* One way to compute a layer on `degree' devices together. */
 typedef struct degree_way {
 	int degree;
 	const char *name;
-	double seconds;	   /* of a micro-batch, forward and backward */
+	double seconds;	   /* per micro-batch, forward and backward */
 	double parameters; /* bytes that replicas exchange */
-	double kept;	   /* bytes of each micro-batch in flight .. */
-	double fixed;	   /* .. and beside these */
-	double *sync;	   /* bytes of each edge of the layer, in the order of
-			      its edges, that a cut of it costs beside the
-			      edge's own */
+	double kept;	   /* bytes per micro-batch in flight .. */
+	double fixed;	   /* .. and in addition to these */
+	/* by edge of the layer, in order: bytes that cutting the edge costs in
+	 * addition to its own */
+	double *sync;
 } degree_way;
 
 typedef struct degree_edge {
@@ -36,8 +36,9 @@ typedef struct degree_edge {
 typedef struct degree_layer {
 	const char *id, *name;
 	int nways;
-	degree_way *ways; /* those of one degree follow each other */
-	int nedges, *edges; /* into and out of it, in the order of the file */
+	degree_way *ways; /* ways of equal degree are adjacent */
+	/* incoming and outgoing, in the order of the file */
+	int nedges, *edges;
 } degree_layer;
 
 typedef struct degree_table {
@@ -46,14 +47,15 @@ typedef struct degree_table {
 	degree_layer *at;
 	degree_edge *edges;
 	int devices, micro_batches;
-	double memory;	  /* bytes of a device */
-	double bandwidth; /* bytes/s of a device */
+	double memory;	  /* bytes per device */
+	double bandwidth; /* bytes/s per device */
 } degree_table;
 
-/* Whether a file is meant to be one. */
+/* Whether a file is meant to be a degree table. */
 bool degrees_are_meant(const json_t *j);
 
-/* Says in warnings what it repaired; NULL when errors were added. */
+/* Reads a table, in a.  Repairs are reported as warnings.  Returns NULL after
+ * adding errors. */
 degree_table *degrees_read(arena *a, diag_sink *s, const char *path,
 			   const json_t *j);
 

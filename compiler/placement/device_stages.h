@@ -1,4 +1,4 @@
-/* Operators whole on devices, as the stages of a pipeline that does all of a
+/* Whole operators on devices, as the stages of a pipeline that does the whole
  * batch at once. */
 #ifndef TDL_COMPILER_PLACEMENT_DEVICE_STAGES_H
 #define TDL_COMPILER_PLACEMENT_DEVICE_STAGES_H
@@ -7,16 +7,17 @@
 #include "compiler/placement/judge.h"
 
 typedef struct device_stages {
-	/* Of one turn, behind which everything is, the nodes in the order in
-	 * which they begin: if each stage keeps to it none waits for one that
-	 * waits for it. */
+	/* A graph with one turn, after which everything is; its nodes are in
+	 * the order in which they begin.  If each stage keeps to this order, no
+	 * cycle of waits can arise. */
 	const graph *g;
 	stage_division division; /* a stage for each device that has a node */
 	const int *device;	 /* by stage */
 } device_stages;
 
-/* The placement of a graph's operators, costs being cost_graph_of_model() of
- * it, that v judges; in a. */
+/* The stages of a placement of a graph's operators, in a. costs is
+ * cost_graph_of_model() of the graph, v the judge's verdict on the
+ * placement. */
 device_stages device_stages_of(arena *a, const graph *g,
 			       const cost_graph *costs, const int *place,
 			       const verdict *v);

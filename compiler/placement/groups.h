@@ -1,8 +1,8 @@
-/* Groups of operators that lie on one device, for least loads.
+/* Groups of operators that share a device, for least loads.
  *
- * The load of an accelerator is the time of its operators, and of each tensor
- * that some but not all of {producer, readers} on it need, once, the time of
- * its transfer.  A processor core pays for no transfers (Tarnawski et al.,
+ * The load of an accelerator is the time of its operators, plus, for each
+ * tensor of which it has some but not all of {producer, readers}, the time of
+ * one transfer.  A processor core does not pay for transfers (Tarnawski et al.,
  * Efficient Algorithms for Device Placement of DNN Graph Operators, NeurIPS
  * 2020).  So a tensor is an edge of a hypergraph, and each accelerator with a
  * part of a cut edge pays for it. */
@@ -22,15 +22,15 @@ typedef struct hyperedge {
 typedef struct groups {
 	int n;
 	int *of; /* by operator */
-	int64_t *ns, *core_ns, *nbytes; /* by group; core_ns GROUP_NEVER if an
-					   operator has none */
+	/* by group; core_ns is GROUP_NEVER if some operator has none */
+	int64_t *ns, *core_ns, *nbytes;
 	int nedges;
 	hyperedge *edges;
 	int *pins;
 	/* Groups that come directly before v in the forward pass:
 	 * before[first_before[v] .. first_before[v + 1]).  Backward operators
-	 * follow by colour; groups of the backward pass alone stand in for it,
-	 * with their edges turned. */
+	 * follow their colour.  Groups that are only in the backward pass take
+	 * part with their edges reversed. */
 	int *first_before, *before;
 } groups;
 
@@ -38,14 +38,15 @@ typedef struct groups {
 
 typedef struct group_options {
 	const int64_t *transfer_ns; /* by result of the graph */
-	const int64_t *nbytes;	    /* by operator: all the time */
+	const int64_t *nbytes;	    /* by operator: bytes held all the time */
 	bool cores;	/* there are processor cores */
-	bool contiguous; /* groups on a cycle become one */
-	bool join;	/* groups that take no time join their only neighbour:
-			   never worse but for memory */
+	bool contiguous; /* merge the groups on a cycle */
+	/* merge groups that take no time into their only neighbour: never
+	 * worse, except in memory */
+	bool join;
 } group_options;
 
-/* The groups of a graph by its colours. */
+/* The groups of a graph, formed by colours, in a. */
 groups *groups_new(arena *a, const cost_graph *g, const group_options *o);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 
 typedef struct ideals {
-	int n, nwords; /* sets, and words of each */
+	int n, nwords; /* number of sets; words of each */
 	uint64_t *bits;
 } ideals;
 
@@ -23,7 +23,7 @@ static inline bool ideal_has(const ideals *s, int i, int v)
 	return ideal_bits(s, i)[v / 64] >> (v % 64) & 1;
 }
 
-/* a is part of b. */
+/* Whether a is a subset of b. */
 static inline bool ideal_within(const ideals *s, int a, int b)
 {
 	const uint64_t *x = ideal_bits(s, a), *y = ideal_bits(s, b);
@@ -33,21 +33,22 @@ static inline bool ideal_within(const ideals *s, int a, int b)
 	return true;
 }
 
-/* Elements 0 .. n - 1, and the direct predecessors of v: before[first[v] ..
- * first[v + 1]).  Without cycles. */
+/* An acyclic precedence of elements 0 .. n - 1.  The direct predecessors of v
+ * are before[first[v] .. first[v + 1]). */
 typedef struct precedence {
 	int n;
 	const int *first, *before;
 } precedence;
 
-/* All ideals, in any order, the empty one first.  NULL if there are more than
- * limit. */
+/* All ideals, in any order, the empty one first; in a.  NULL if there are more
+ * than limit. */
 ideals *ideals_all(arena *a, const precedence *p, int limit);
 
-/* The prefixes of one depth-first topological order, the shortest first. */
+/* The prefixes of one depth-first topological order, the shortest first; in
+ * a. */
 ideals *ideals_prefixes(arena *a, const precedence *p);
 
-/* The numbers of ideals, the smallest first. */
+/* The numbers of ideals, the smallest ideal first. */
 int *ideals_by_size(arena *a, const ideals *s);
 
 #endif

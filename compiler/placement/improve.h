@@ -1,11 +1,12 @@
-/* Local search on a placement, judged by the simulation itself. */
+/* Local search on a placement; every step is judged by the simulation
+ * itself. */
 #ifndef TDL_COMPILER_PLACEMENT_IMPROVE_H
 #define TDL_COMPILER_PLACEMENT_IMPROVE_H
 
 #include "compiler/placement/task.h"
 
-/* The cost of a placement: less is better, the bytes above the limit (summed
- * over devices) first. */
+/* The cost of a placement: the bytes above the limit, summed over devices; of
+ * equal ones, the makespan. */
 typedef struct place_cost {
 	int64_t overflow, makespan;
 } place_cost;
@@ -18,15 +19,14 @@ static inline bool place_cost_less(place_cost a, place_cost b)
 
 place_cost place_cost_of(const place_task *t, const int *place);
 
-/* Improves a placement in place with at most *evaluations simulations, from
- * which those used are subtracted; never makes it worse.  Stops at makespan
- * `bound`.
+/* Improves a placement in place by at most *evaluations simulations, and
+ * subtracts those used.  Never makes it worse.  Stops at makespan `bound'.
  *
- * In cycles (multilevel refinement; Hendrickson, Leland 1995, repeated from the
- * present placement as in Walshaw 2004): units that lie on one device and
- * exchange much are joined, pair by pair, level by level; then from the
- * coarsest level to the finest each group tries the devices of its neighbours
- * and one other, and stays where the cost is not worse. */
+ * Works in cycles (multilevel refinement; Hendrickson, Leland 1995; repeated
+ * from the present placement as in Walshaw 2004).  First units that share a
+ * device and exchange much are joined, pair by pair, level by level.  Then,
+ * from the coarsest level to the finest, each group tries the devices of its
+ * neighbours and one other, and stays where the cost is not worse. */
 void place_improve(const place_task *t, int *place, int64_t bound,
 		   int64_t *evaluations, uint64_t seed);
 

@@ -1,10 +1,10 @@
 /* Layer tables: models as lists of layers with their costs, for plans over
- * replicas, tensors and stages (capture.h).  {"format": "tdl-layers",
- * "version": 1, "layers": [{"params", "flops", "act", "rep", "edge", "ar"},
- * ..], "machine": {"devices", "node", "flops", "intra", "inter", "memory"},
- * "batch": B}; layers that share their parameters have the same "tie", and
- * "skips": [{"from", "to", "act"}, ..] are tensors that are read by another
- * layer than the next one. */
+ * replicas, tensors and stages (capture.h). {"format": "tdl-layers", "version":
+ * 1, "layers": [{"params", "flops", "act", "rep", "edge", "ar"}, ..],
+ * "machine": {"devices", "node", "flops", "intra", "inter", "memory"}, "batch":
+ * B}.  Layers that share their parameters have the same "tie".  "skips":
+ * [{"from", "to", "act"}, ..] are tensors read by a layer other than the next
+ * one. */
 #ifndef TDL_COMPILER_PLACEMENT_LAYERS_H
 #define TDL_COMPILER_PLACEMENT_LAYERS_H
 
@@ -22,22 +22,25 @@ enum {
 };
 
 typedef struct layer {
-	double params; /* bytes of weights, in the type that is computed in */
-	double flops;  /* forward, of a sample */
-	double act;    /* bytes kept for the backward pass, of a sample;
-			  divided by the tensor degree */
-	double rep;    /* the same, on every device of a tensor group */
-	double edge;   /* bytes of the output, of a sample */
-	double ar;     /* bytes that each all-reduce sums, of a sample; two
-			  forward, two backward */
-	int tie;       /* from 1 on: all params are those of the layers with
-			  the same number; 0: they are the layer's own */
+	double params; /* bytes of weights, in the type used for computing */
+	double flops;  /* forward, per sample */
+	/* bytes kept for the backward pass, per sample; divided by the tensor
+	 * degree */
+	double act;
+	double rep;    /* the same, but on every device of a tensor group */
+	double edge;   /* bytes of the output, per sample */
+	/* bytes summed by each all-reduce, per sample; there are two forward
+	 * and two backward */
+	double ar;
+	/* from 1 on: the layers with the same number share all params; 0: they
+	 * are the layer's own */
+	int tie;
 } layer;
 
-/* A tensor of layer `from' that layer `to' reads as well, beside the edge. */
+/* A tensor of layer `from' that layer `to' reads, in addition to the edge. */
 typedef struct layer_skip {
 	int from, to;
-	double act; /* bytes, of a sample */
+	double act; /* bytes per sample */
 } layer_skip;
 
 typedef struct layer_table {
@@ -47,18 +50,18 @@ typedef struct layer_table {
 	int nties; /* numbers 1 .. nties */
 	int nskips;
 	layer_skip *skips;
-	int devices, node; /* devices of the machine, and of a node */
-	double flops;	   /* FLOP/s of a device */
+	int devices, node; /* devices of the machine; devices per node */
+	double flops;	   /* FLOP/s per device */
 	double intra, inter; /* bytes/s within a node and between nodes */
-	double memory;	   /* bytes of a device */
-	int batch;	   /* samples of a step */
+	double memory;	   /* bytes per device */
+	int batch;	   /* samples per step */
 } layer_table;
 
-/* The JSON of a file, for the caller to json_decref(); NULL when an error was
- * added. */
+/* The JSON of a file; the caller calls json_decref().  NULL after adding an
+ * error. */
 json_t *layers_load(arena *a, diag_sink *s, const char *path);
 
-/* NULL when errors were added. */
+/* Reads a table, in a.  Returns NULL after adding errors. */
 layer_table *layers_read(arena *a, diag_sink *s, const char *path,
 			 const json_t *j);
 

@@ -1,4 +1,5 @@
-/* `load': the placement of least load, its figures, and why none fits. */
+/* `load': the placement of least load, its figures, and the reason if none
+ * fits. */
 #ifndef TDL_COMPILER_PLACEMENT_LOAD_SEARCH_H
 #define TDL_COMPILER_PLACEMENT_LOAD_SEARCH_H
 
@@ -7,9 +8,9 @@
 
 typedef struct load_request {
 	const cost_graph *g; /* as in the file */
-	const machine *m;    /* of a graph that can be run: for the makespan */
+	const machine *m;    /* for a graph that can be run: for the makespan */
 	load_options o;
-	bool any_split; /* also splits that are not contiguous */
+	bool any_split; /* include splits that are not contiguous */
 } load_request;
 
 typedef struct load_found {
@@ -19,7 +20,7 @@ typedef struct load_found {
 	double seconds;	       /* of the search */
 } load_found;
 
-/* False if nothing was found that fits. */
+/* Returns false if nothing was found that fits. */
 bool load_search(arena *a, const load_request *r, load_found *to);
 
 /* Bytes of all operators, and of those of the largest colour. */

@@ -1,6 +1,6 @@
-/* `mcap': the layers of a profile or model in contiguous stages, one on each
- * device, or several chunks on each; by the exact programs of split.h and the
- * search of chunks.h. */
+/* `mcap': divides the layers of a profile or model into contiguous stages, one
+ * or several chunks per device, by the exact programs of split.h and the search
+ * of chunks.h. */
 #ifndef TDL_COMPILER_PLACEMENT_MCAP_H
 #define TDL_COMPILER_PLACEMENT_MCAP_H
 
@@ -15,19 +15,20 @@ typedef struct mcap_request {
 	const layer_chain *l; /* of g */
 	stage_model model;
 	int ndevices;
-	double cap; /* bytes of a device; INFINITY */
+	double cap; /* bytes per device; INFINITY: no cap */
 	mcap_objective objective;
-	bool frontier;	/* all peaks with the least times for them, too */
-	bool predictor; /* choose by mCAP's additive predictor; one stage on
-			   each device only */
+	bool frontier;	/* also find all peaks with the least times for them */
+	/* choose by mCAP's additive predictor; only with one stage per
+	 * device */
+	bool predictor;
 } mcap_request;
 
 /* ---- a stage on each device ---------------------------------------------- */
 
 typedef struct mcap_stages {
 	split_problem p;
-	split best;	  /* measured by the formula */
-	double predicted; /* the peak of best, by what chose it */
+	split best;	  /* measured by the exact formula */
+	double predicted; /* the peak of best according to what chose it */
 	split_list frontier;
 	const pipeline_run *simulated; /* NULL: refused, .. */
 	const char *refused;	       /* .. for this reason */
@@ -35,11 +36,12 @@ typedef struct mcap_stages {
 	double seconds;		       /* of the search */
 } mcap_stages;
 
-/* The best stages; false if none fit, which all that are as many as there are
- * layers or more are.  to->p is the problem in any case. */
+/* Finds the best stages.  Returns false if none fit, or there are more devices
+ * than layers. to->p is the problem in any case. */
 bool mcap_search(arena *a, const mcap_request *r, mcap_stages *to);
 
-/* More devices, recomputation, fewer micro-batches, where none fit. */
+/* Changes that would help if none fit: more devices, recomputation, fewer
+ * micro-batches. */
 remedies mcap_remedies(arena *a, const mcap_request *r);
 
 /* ---- chunks ------------------------------------------------------------- */
@@ -57,9 +59,9 @@ typedef struct mcap_chunks {
 
 chunk_measure mcap_chunk_goal(const mcap_request *r);
 
-/* The same for an interleaved schedule, which chunks_refused() takes, on no
- * more chunks than layers; where none fit to->best is as chunks_best() leaves
- * it. */
+/* The same for an interleaved schedule that chunks_refused() accepts, with at
+ * most as many chunks as layers.  If none fit, to->best is as chunks_best()
+ * leaves it. */
 bool mcap_search_chunks(arena *a, const mcap_request *r, mcap_chunks *to);
 remedies mcap_chunk_remedies(arena *a, const mcap_request *r);
 

@@ -1,15 +1,17 @@
-/* Splits of a sequence of layers into contiguous stages, exactly.
+/* Splits a sequence of layers into contiguous stages, exactly.
  *
  * The cost of a stage is a table over intervals [i, j) of layers with arbitrary
- * values: the programs below do not need that a longer interval costs more.
+ * values: the programs below do not assume that a longer interval costs more.
  * The entry of [i, j) is at interval_at(i, j).
  *
- * Stage s of S that holds [i, j) takes memory fixed + in_flight[s] * kept, and
- * time.  Of a split, peak is the greatest memory of a stage, bottleneck the
- * greatest time, and a step of M micro-batches takes
+ * Stage s of S with the layers [i, j) takes time, and memory fixed +
+ * in_flight[s] * kept.  For a split, peak is the greatest memory of a stage,
+ * bottleneck the greatest time, and a step of M micro-batches takes
+ *
  * 	sum of times + (M - 1) * bottleneck + greatest sync
+ *
  * (fill and drain; Zheng et al. 2022).  Sums of whole numbers below 2^53 are
- * exact, so that equal splits are equal. */
+ * exact, so that equal splits compare equal. */
 #ifndef TDL_COMPILER_PLACEMENT_SPLIT_H
 #define TDL_COMPILER_PLACEMENT_SPLIT_H
 
@@ -23,16 +25,16 @@ enum { SPLIT_MAX_LAYERS = 4096 };
 
 typedef struct intervals {
 	int n;	       /* layers */
-	double *time;  /* of a micro-batch; any unit */
-	double *fixed; /* bytes that do not depend on micro-batches in flight */
-	double *kept;  /* bytes of each micro-batch in flight */
-	double *sync;  /* once per step; NULL if there is none */
-	/* That part of fixed which is there only while a pass of the stage
-	 * runs; NULL where nobody asks for it. */
+	double *time;  /* per micro-batch; any unit */
+	double *fixed; /* bytes independent of the micro-batches in flight */
+	double *kept;  /* bytes per micro-batch in flight */
+	double *sync;  /* once per step; NULL: none */
+	/* The part of fixed that is present only while a pass of the stage
+	 * runs; NULL if not needed. */
 	double *running;
-	/* The least over all [i', j) with i' <= i, so that a scan over i from
-	 * the end knows when no further interval can fit:
-	 * intervals_finish(). */
+	/* The least values over all [i', j) with i' <= i, set by
+	 * intervals_finish().  They tell a scan over i from the end when no
+	 * further interval can fit. */
 	double *time_floor, *fixed_floor, *kept_floor;
 } intervals;
 
@@ -47,7 +49,7 @@ double *intervals_table(arena *a, int n);
 /* Tables of zeros, 1 <= n <= SPLIT_MAX_LAYERS. */
 intervals *intervals_new(arena *a, int n, bool sync);
 
-/* To be called when the tables are filled. */
+/* Call this once the tables are filled. */
 void intervals_finish(arena *a, intervals *t);
 
 typedef struct split_problem {
@@ -55,11 +57,12 @@ typedef struct split_problem {
 	int nstages;	      /* 1 <= nstages <= n; no stage is empty */
 	const int *in_flight; /* by stage */
 	int micro_batches;    /* M */
-	double cap;	      /* bytes of a stage; INFINITY */
+	double cap;	      /* bytes per stage; INFINITY: no cap */
 } split_problem;
 
 typedef struct split {
-	int *first; /* nstages + 1; stage s holds [first[s], first[s + 1]) */
+	/* nstages + 1 elements; stage s holds [first[s], first[s + 1]) */
+	int *first;
 	double peak, bottleneck, step;
 } split;
 
@@ -69,16 +72,18 @@ static inline double split_memory(const split_problem *p, int s, size_t x)
 	return p->of->fixed[x] + p->in_flight[s] * p->of->kept[x];
 }
 
-/* Fills in peak, bottleneck and step of the split given by `first'. */
+/* Computes peak, bottleneck and step of the split given by s->first. */
 void split_measure(const split_problem *p, split *s);
 
-/* The best split within the cap, made in a; false if there is none.
- *	least_peak		peak, then step
- *	least_bottleneck	bottleneck, then peak, then step
- *	least_step		step, then peak
- * least_step looks for steps of at most `limit` only (INFINITY: any).  All are
- * dynamic programs in O(S n^2) at most, of which least_step needs several: for
- * intervals of longest times, halved until a bound excludes them. */
+/* Find the best split within the cap, in a; false if there is none.
+ *
+ * 	least_peak		peak, then step
+ * 	least_bottleneck	bottleneck, then peak, then step
+ * 	least_step		step, then peak
+ *
+ * least_step considers only steps of at most `limit' (INFINITY: any).  All are
+ * dynamic programs in at most O(S n^2). least_step runs several of them, on
+ * intervals of longest times that are halved until a bound excludes them. */
 bool split_least_peak(arena *a, const split_problem *p, split *best);
 bool split_least_bottleneck(arena *a, const split_problem *p, split *best);
 bool split_least_step(arena *a, const split_problem *p, double limit,
@@ -87,14 +92,14 @@ bool split_least_step(arena *a, const split_problem *p, double limit,
 typedef VEC(split) split_list;
 
 /* The Pareto frontier of (peak, bottleneck), or with `steps' of (peak, step),
- * within the cap; least peak first. */
+ * within the cap; least peak first; in a. */
 split_list split_frontier(arena *a, const split_problem *p, bool steps);
 
 /* The least peak of splits within the cap; INFINITY if there is none. */
 double split_peak(const split_problem *p);
 
-/* If no split fits: the split of least peak without the cap, and its stage of
- * greatest memory. */
+/* For the case that no split fits: stores the split of least peak without the
+ * cap, and returns its stage of greatest memory. */
 int split_exceeding_stage(arena *a, const split_problem *p, split *least);
 
 #endif

@@ -1,5 +1,5 @@
-/* The placement problem, as all algorithms for whole operators get it, and the
- * table of these algorithms. */
+/* The placement problem, as all algorithms for whole operators receive it, and
+ * the table of these algorithms. */
 #ifndef TDL_COMPILER_PLACEMENT_TASK_H
 #define TDL_COMPILER_PLACEMENT_TASK_H
 
@@ -9,8 +9,9 @@
 typedef struct place_task {
 	const machine *m;
 	judge *j;
-	/* Units lie on one device each: with --colocation colours, else single
-	 * operators.  Members of u: member[first_member[u]] .. [u + 1]. */
+	/* Each unit is placed on one device: with --colocation units are
+	 * colours, else single operators.  Members of u:
+	 * member[first_member[u]] .. [u + 1]. */
 	int nunits, *unit_of, *first_member, *member;
 	int64_t *unit_nbytes; /* resident */
 	deadline deadline;
@@ -19,12 +20,12 @@ typedef struct place_task {
 const place_task *place_task_new(arena *a, const machine *m, bool colocation,
 				 deadline end);
 
-/* Whether a search has to stop at its deadline.  Otherwise the limit of a
- * search is a count of evaluations, so that its result is always the same. */
+/* Whether a search must stop at its deadline.  Otherwise searches are limited
+ * by counts of evaluations, so that their results are reproducible. */
 bool place_is_late(const place_task *t);
 
-/* A device for each operator, in a; NULL if the algorithm finds none within the
- * limit of memory. */
+/* Returns a device for each operator, in a; NULL if the algorithm finds none
+ * within the memory limit. */
 typedef int *place_function(arena *a, const place_task *t);
 
 place_function place_best, place_single, place_balanced, place_heft,
@@ -34,7 +35,8 @@ place_function place_best, place_single, place_balanced, place_heft,
 typedef struct place_algorithm {
 	const char *name;
 	place_function *run;
-	/* Whether it takes the graph on the machine; NULL: any. */
+	/* Whether the algorithm accepts the graph on the machine; NULL:
+	 * always. */
 	bool (*takes)(const machine *m);
 } place_algorithm;
 
@@ -43,46 +45,48 @@ bool place_takes_loads(const machine *m), place_takes_stages(const machine *m);
 /* The last entry has no name. */
 extern const place_algorithm place_algorithms[];
 
-/* Units to devices so that resident bytes keep to the limit, regardless of
- * time.  Exact up to 20 million steps of a search; NULL if none is found. */
+/* Assigns units to devices so that resident bytes stay within the limit,
+ * regardless of time.  Exact up to 20 million steps of a search; NULL if
+ * nothing is found. */
 int *place_packed(arena *a, const place_task *t);
 
-/* m-ETF, or m-SCT: favourite[v] is the edge of g->succ to the child that v's
- * device is kept for, or -1; NULL for m-ETF. */
+/* m-ETF, or m-SCT: favourite[v] is the edge of g->succ to the child for which
+ * v's device is kept free, or -1; NULL for m-ETF. */
 int *place_earliest(arena *a, const place_task *t, const int *favourite);
 
-/* Favourites of m-SCT: by the linear program, NULL where it is too large; and
- * along longest paths. */
+/* Favourites of m-SCT: by the linear program, NULL if it is too large; or along
+ * longest paths. */
 int *place_program_favourites(arena *a, const machine *m);
 int *place_path_favourites(arena *a, const machine *m);
 
 /* ---- parts of algorithms ------------------------------------------------- */
 
-/* Nanoseconds of an operator, the mean over devices; and of a result to another
- * device, the mean over all others, and over all with itself. */
+/* Nanoseconds of an operator, the mean over devices; of a result's transfer,
+ * the mean over all other devices; and the mean over all devices including its
+ * own. */
 int64_t place_mean_ns(const machine *m, int op);
 int64_t place_mean_move(const machine *m, int result);
 int64_t place_expected_move(const machine *m, int result);
 
-/* For each operator, the longest path from its begin to the end, the time of a
- * transfer being `move': the upward rank of Topcuoglu et al. 2002. */
+/* For each operator, the longest path from its begin to the end, with `move' as
+ * the time of a transfer: the upward rank of Topcuoglu et al. 2002.  In a. */
 int64_t *place_ranks(arena *a, const machine *m,
 		     int64_t (*move)(const machine *m, int result));
 
-/* A topological order, depth first: the operator that became ready last comes
- * first. */
+/* A depth-first topological order, in a: the operator that became ready last
+ * comes first. */
 int *place_depth_first(arena *a, const cost_graph *g);
 
-/* Bytes that each device has left, while an algorithm places units. */
+/* The bytes that remain on each device while an algorithm places units. */
 typedef struct place_room {
 	const place_task *t;
-	int *device;	/* of each unit; -1 until one member has a place */
+	int *device;	/* of each unit; -1 until one member is placed */
 	int64_t *nbytes; /* of each device */
 } place_room;
 
 place_room place_room_new(arena *a, const place_task *t);
 
-/* Whether an operator can go to a device: its unit is there, or is nowhere yet
+/* Whether an operator can go to a device: its unit is there, or is not placed
  * and fits. */
 static inline bool place_has_room(const place_room *r, int op, int d)
 {
