@@ -1,4 +1,4 @@
-/* The plans that none is better than in both time and memory. */
+/* The plans for which no other plan is better in both time and memory. */
 #ifndef TDL_COMPILER_PORTFOLIO_FRONTIER_H
 #define TDL_COMPILER_PORTFOLIO_FRONTIER_H
 
@@ -11,21 +11,22 @@ typedef struct frontier_point {
 } frontier_point;
 
 typedef struct frontier {
-	VEC(frontier_point) points; /* by rising time and falling memory */
-	int nplans;		    /* that were compared */
+	/* by increasing time and decreasing memory */
+	VEC(frontier_point) points;
+	int nplans;		    /* plans compared */
 	bool proven;		    /* nothing else is on the frontier .. */
 	const char *among;	    /* .. of the plans "that .." */
-	/* The plan that needs least memory: what to refuse where no plan keeps
-	 * to the limit, and `points' is empty. */
+	/* The plan with the least memory; to be reported if no plan is within
+	 * the limit and `points' is empty. */
 	frontier_point least;
 } frontier;
 
-/* The Pareto-optimal plans in time and memory within how->memory.  False when
- * errors were added. */
+/* Finds the Pareto-optimal plans in time and memory within how->memory.
+ * Returns false after adding errors. */
 bool plan_frontier(const plan_request *how, frontier *f);
 
-/* The plan of points.at[i], as the planners' best is reported.  False when
- * errors were added. */
+/* The plan of points.at[i], reported like the planners' best.  Returns false
+ * after adding errors. */
 bool plan_frontier_plan(const plan_request *how, const frontier *f, int i,
 			plan_result *r);
 

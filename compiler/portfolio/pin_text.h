@@ -1,5 +1,5 @@
-/* The text of pins, of layouts (pins.h) and of stages (stage_pins.h): one a
- * line, up to a #. */
+/* The text of pins, for layouts (pins.h) and stages (stage_pins.h): one pin a
+ * line; # begins a comment. */
 #ifndef TDL_COMPILER_PORTFOLIO_PIN_TEXT_H
 #define TDL_COMPILER_PORTFOLIO_PIN_TEXT_H
 
@@ -7,18 +7,19 @@
 
 enum { PIN_MOST_TEXT = 16 << 20 }; /* bytes of a file */
 
-/* The text without blanks at its ends; changes it. */
+/* The text without blanks at its ends; modifies text. */
 char *pin_trimmed(char *text);
 
 /* The text after `word' and blanks; NULL if text does not begin with these. */
 const char *pin_after_word(const char *text, const char *word);
 
-/* Takes a line that is not empty, without comment and blanks at its ends, which
- * it may change; `at' is the whole line.  False when errors were added. */
+/* Called for each line that is not empty, without its comment and without
+ * blanks at its ends; may modify it.  `at' is the whole line.  Returns false
+ * after adding errors. */
 typedef bool pin_line(void *of, char *line, range at);
 
-/* Hands out all lines of a text, those after one with errors, too.  False when
- * errors were added. */
+/* Calls `line' for all lines of a text, including those after a line with
+ * errors.  Returns false after adding errors. */
 bool pin_text_read(arena *a, diag_sink *s, const char *path, const char *text,
 		   size_t len, pin_line *line, void *of);
 

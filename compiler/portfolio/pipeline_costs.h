@@ -1,9 +1,10 @@
-/* The costs of layers in a stage, by the ways to divide it over its devices.
+/* The costs of layers in a stage, for each way to divide it over its devices.
  *
- * Layers that do the same are one class.  For each way the first layers of all
- * classes are planned and lowered as one graph, and seconds and bytes of its
- * program are those of the layers whose nodes they are.  A stage has the sum of
- * its layers': what layers share by being planned together is not seen. */
+ * Layers that do the same form a class.  For each way the first layers of all
+ * classes are planned and lowered as one graph; seconds and bytes of its
+ * program are attributed to the layers whose nodes they are.  A stage costs the
+ * sum of its layers; what layers share when they are planned together is not
+ * modelled. */
 #ifndef TDL_COMPILER_PORTFOLIO_PIPELINE_COSTS_H
 #define TDL_COMPILER_PORTFOLIO_PIPELINE_COSTS_H
 
@@ -11,8 +12,9 @@
 #include "compiler/portfolio/pipeline_layers.h"
 #include "compiler/portfolio/pipeline_ways.h"
 
-/* Passes between which a value is kept: the forward pass, the backward pass,
- * and its second part, of gradients of weights, where it is in two. */
+/* The passes between which a value is kept: the forward pass; the backward
+ * pass; and, if that is in two parts, its second part, the gradients of
+ * weights. */
 typedef enum cost_pair {
 	COST_FORWARD_BACKWARD,
 	COST_FORWARD_WEIGHT,
@@ -20,26 +22,28 @@ typedef enum cost_pair {
 	COST_PAIRS
 } cost_pair;
 
-/* Of a layer, on each of a stage's devices. */
+/* The costs of a layer, on each of a stage's devices. */
 typedef struct layer_cost {
-	/* Seconds of a micro-batch, both passes, of two streams; and once per
-	 * step. */
+	/* Seconds per micro-batch, both passes, on each of two streams; seconds
+	 * once per step. */
 	double computing, moving, once;
-	/* The part of these that the forward pass takes. */
+	/* The forward pass's part of these. */
 	double forward_computing, forward_moving;
-	/* Bytes: there all the time; from one pass of a micro-batch to another;
-	 * the most besides, of the layer in a turn, and of all layers while it
-	 * is computed; these with backward passes in one part, and in two. */
+	/* Bytes: present all the time; kept from one pass of a micro-batch to
+	 * another; the greatest additional use, by the layer in a turn, and by
+	 * all layers while it is computed.  The last two for backward passes in
+	 * one part, and in two. */
 	double fixed, kept[COST_PAIRS], passing[2], around[2];
-	/* Of what later layers are given, and keep, bytes that this layer's
-	 * backward pass reads, too. */
+	/* Bytes that later layers receive and keep, and that this layer's
+	 * backward pass reads too. */
 	double held;
-	/* Of what a micro-batch brings the layer from outside: the part that is
-	 * on the device, from 0 to 1. */
+	/* The fraction, 0 to 1, on the device of what a micro-batch brings the
+	 * layer from outside. */
 	double given;
 } layer_cost;
 
-/* Bytes from the forward pass to the end of the backward pass, in one part. */
+/* Bytes kept from the forward pass to the end of a backward pass in one
+ * part. */
 static inline double layer_kept(const layer_cost *c)
 {
 	return c->kept[COST_FORWARD_BACKWARD] + c->kept[COST_FORWARD_WEIGHT];
@@ -49,30 +53,32 @@ typedef struct pipeline_costs {
 	const pipeline_layers *layers;
 	int nclasses;
 	const int *class; /* by layer */
-	bool *is_first; /* by layer: of its class */
+	bool *is_first; /* by layer: it is the first of its class */
 	const graph *sample; /* the first layers of all classes */
 	stage_division division; /* each layer is a stage */
-	strmap *nodes; /* the graph's, by name */
+	strmap *nodes; /* nodes of the graph, by name */
 } pipeline_costs;
 
-/* In a; errors are none. */
+/* In a; cannot fail. */
 const pipeline_costs *pipeline_costs_new(arena *a, const pipeline_layers *l);
 
 /* The costs of a way. */
 typedef struct way_costs {
 	pipeline_way way;
 	const layer_cost *of; /* by class */
-	double hidden; /* part of the shorter stream's time that is behind the
-			  other's, from 0 to 1 */
+	/* fraction, 0 to 1, of the shorter stream's time that overlaps the
+	 * other's */
+	double hidden;
 } way_costs;
 
-/* The costs of the layers by a way, in how->arena.  *refused: why the way does
- * not divide this graph; NULL.  False when errors were added. */
+/* Measures the costs of the layers for a way, in how->arena. *refused: the
+ * reason why the way does not divide this graph; NULL.  Returns false after
+ * adding errors. */
 bool pipeline_costs_measure(const plan_request *how, const pipeline_costs *c,
 			    const pipeline_way *way, way_costs *to,
 			    const char **refused);
 
-/* The same with the layouts of pipeline_way_inside(), which are known. */
+/* The same with known layouts of pipeline_way_inside(). */
 bool pipeline_costs_with(const plan_request *how, const pipeline_costs *c,
 			 const pipeline_way *way, const search_result *inside,
 			 way_costs *to, const char **refused);

@@ -1,4 +1,5 @@
-/* Judging pipelines: the better of two, and whether one fits in memory. */
+/* Compares pipelines: which of two is better, and whether one fits in
+ * memory. */
 #ifndef TDL_COMPILER_PORTFOLIO_PIPELINE_JUDGE_H
 #define TDL_COMPILER_PORTFOLIO_PIPELINE_JUDGE_H
 
@@ -8,16 +9,17 @@
 bool pipeline_is_better(const plan_request *how, const pipeline_result *x,
 			const pipeline_result *y);
 
-/* The stage that lacks most memory, or has least left; *limit are the bytes
- * that each of its devices may need, of how or of the machine; INFINITY. */
+/* The stage that lacks most memory, or has least left. *limit receives the
+ * bytes that each of its devices may use, by how or by the machine;
+ * INFINITY. */
 int pipeline_fullest(const plan_request *how, const pipeline_result *r,
 		     double *limit);
 
-/* Whether no device needs more than that. */
+/* Whether no device needs more than its limit. */
 bool pipeline_is_within(const plan_request *how, const pipeline_result *r);
 
-/* Whether there is a plan, within the limit, and, where devices differ, within
- * the memory of each. */
+/* Whether there is a plan and it is within the limit and, where devices differ,
+ * within the memory of each. */
 bool pipeline_fits(const plan_request *how, const pipeline_result *r);
 
 #endif

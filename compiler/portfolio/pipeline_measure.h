@@ -1,6 +1,6 @@
-/* The costs of many ways, measured by several threads at the same time.  The
- * layouts within a replica are searched once for all ways that differ in the
- * number of replicas alone. */
+/* Measures the costs of many ways in several threads.  The layouts within a
+ * replica are searched once for all ways that differ only in the number of
+ * replicas. */
 #ifndef TDL_COMPILER_PORTFOLIO_PIPELINE_MEASURE_H
 #define TDL_COMPILER_PORTFOLIO_PIPELINE_MEASURE_H
 
@@ -14,13 +14,15 @@ typedef struct replica_layouts {
 } replica_layouts;
 
 typedef struct pipeline_measurer {
-	const plan_request *how; /* threads as of this; results in its arena */
-	pipeline_sums *sums;	   /* to which the costs are added */
+	/* uses its number of threads; results are in its arena */
+	const plan_request *how;
+	pipeline_sums *sums;	   /* receives the costs */
 	pipeline_refusals *refused;
 	VEC(replica_layouts) known;
 } pipeline_measurer;
 
-/* Adds the costs of n ways, in their order.  False when errors were added. */
+/* Measures n ways and adds their costs in order.  Returns false after adding
+ * errors. */
 bool pipeline_measure(pipeline_measurer *m, const pipeline_way *ways, int n);
 
 #endif

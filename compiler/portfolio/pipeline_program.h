@@ -1,10 +1,10 @@
-/* The exact program over stages, layers and devices: how a row of layers is
- * divided among devices in a row, so that a step takes the least time.
+/* The exact program over stages, layers and devices: divides a sequence of
+ * layers among a sequence of devices so that a step takes the least time.
  *
- * A step of M micro-batches takes the seconds of all stages, and M - 1 times
- * those of the longest, and what each cut adds.  For each longest time that
- * occurs the least sum is found by stages from the last one on, since it is
- * known of these how many micro-batches are in flight. */
+ * A step of M micro-batches takes the seconds of all stages, plus M - 1 times
+ * those of the longest, plus what each cut adds.  For each longest time that
+ * occurs, the least sum is found stage by stage from the last one on, because
+ * the micro-batches in flight are then known. */
 #ifndef TDL_COMPILER_PORTFOLIO_PIPELINE_PROGRAM_H
 #define TDL_COMPILER_PORTFOLIO_PIPELINE_PROGRAM_H
 
@@ -12,17 +12,17 @@
 #include "compiler/cost/schedule.h"
 
 typedef struct pipeline_problem {
-	/* Devices are in groups, in a row; a stage has one or more that follow
-	 * each other, or, where `single' is set, one. */
+	/* Devices are in a sequence of groups; a stage has one or more
+	 * consecutive groups, or, if `single' is set, exactly one. */
 	int nlayers, ngroups;
 	bool single;
 	int least_stages, most_stages;
 	int micro_batches;
-	/* Micro-batches in flight follow from it; not interleaved. */
+	/* Determines the micro-batches in flight; not interleaved. */
 	pipeline_schedule kind;
-	/* Seconds of a micro-batch in a stage of layers [i, j) on groups [a,
-	 * b), of which that many are in flight, with so many stages behind it;
-	 * INFINITY where it cannot be. */
+	/* Seconds per micro-batch of a stage with layers [i, j) on groups [a,
+	 * b), with in_flight micro-batches in flight and `behind' stages after
+	 * it; INFINITY if it is impossible. */
 	double (*seconds)(void *of, int i, int j, int a, int b, int in_flight,
 			  int behind);
 	void *of;
@@ -31,16 +31,17 @@ typedef struct pipeline_problem {
 
 typedef struct pipeline_split {
 	int nstages;
-	int *first, *group; /* nstages + 1: layers, groups */
+	/* nstages + 1 elements: first layers, first groups */
+	int *first, *group;
 	double seconds, longest; /* of a step; of a stage */
-	bool proven; /* no other takes less, by these seconds */
+	bool proven; /* no other split takes less, by these seconds */
 } pipeline_split;
 
-/* Whether there is any split, of zero bubble with micro-batches in flight as of
- * stages that are counted from the last. */
+/* Whether any split is possible; for zero bubble, with micro-batches in flight
+ * as of stages counted from the last. */
 bool pipeline_program_possible(const pipeline_problem *p);
 
-/* The best split, in a; false where there is none. */
+/* Finds the best split, in a; false if there is none. */
 bool pipeline_program_solve(arena *a, const pipeline_problem *p,
 			    pipeline_split *best);
 

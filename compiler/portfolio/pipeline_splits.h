@@ -1,4 +1,4 @@
-/* The divisions that the costs of layers lead to: layers and devices of each
+/* The divisions suggested by the costs of layers: layers and devices of each
  * stage, by the exact program (pipeline_program.h).  A part of
  * pipeline_search.h, which plans and judges them. */
 #ifndef TDL_COMPILER_PORTFOLIO_PIPELINE_SPLITS_H
@@ -9,14 +9,15 @@
 #include "compiler/portfolio/pipeline_search.h"
 
 enum {
-	PIPELINE_FEW_DEVICES = 8, /* of whose splits neighbours are tried */
-	PIPELINE_FEW_LAYERS = 64, /* that are divided among any numbers of
-				     devices */
-	PIPELINE_FEW_NODES = 1024, /* of a graph of which more is tried */
+	/* with so few, neighbours of splits are tried */
+	PIPELINE_FEW_DEVICES = 8,
+	/* so few are divided among any numbers of devices */
+	PIPELINE_FEW_LAYERS = 64,
+	PIPELINE_FEW_NODES = 1024, /* for graphs with so few, more is tried */
 };
 
-/* A cut that was planned, and its step over what its layers' seconds make; 0:
- * that is not known. */
+/* A cut that was planned, and the ratio of its step to the one computed from
+ * its layers' seconds; 0: not known. */
 typedef struct planned_cut {
 	pipeline_cut cut;
 	double slowness;
@@ -24,43 +25,44 @@ typedef struct planned_cut {
 
 typedef struct searcher {
 	const plan_request *how;
-	plan_request costed; /* how, with the memory that splits may need by
-				what is known of them */
+	/* how, with the memory that splits may use given what is known of
+	 * them */
+	plan_request costed;
 	const pipeline_aims *aims;
 	arena *tmp;
 	const pipeline_layers *layers;
 	pipeline_sums sums;
 	pipeline_measurer measurer;
-	VEC(int) measured; /* numbers of devices whose ways are there */
-	int most; /* cuts that may be planned */
-	bool neighbours;   /* splits of these, too */
-	double share;	   /* of a device's limit that may be used */
-	double alone; /* seconds of a micro-batch on one device, both passes; 0:
-			 not known */
+	VEC(int) measured; /* numbers of devices whose ways were measured */
+	int most; /* cuts that may still be planned */
+	bool neighbours;   /* try neighbours of splits as well */
+	double share;	   /* fraction of a device's limit that may be used */
+	/* seconds per micro-batch on one device, both passes; 0: not known */
+	double alone;
 	VEC(planned_cut) planned;
 	pipeline_refusals refused;
-	/* Of the problem that is solved: */
+	/* Of the problem being solved: */
 	const int *first_device; /* by group */
 	pipeline_schedule kind;
 	bool failed;
 } searcher;
 
-/* A split, and the step that the program expects. */
+/* A split, and the step that the program predicts. */
 typedef struct candidate {
 	pipeline_cut cut;
 	double seconds;
-	bool sampled; /* of pipeline_result */
+	bool sampled; /* as in pipeline_result */
 } candidate;
 
 typedef VEC(candidate) candidates;
 
-/* Adds the splits for a schedule. */
+/* Appends the splits for a schedule to *all. */
 void pipeline_splits_find(searcher *x, pipeline_schedule kind, candidates *all);
 
-/* Finds the seconds of a micro-batch on one device, which moves nothing. */
+/* Computes the seconds of a micro-batch on one device, which moves nothing. */
 void pipeline_splits_alone(searcher *x);
 
-/* Seconds that a cut before each layer adds: a message there, one back. */
+/* Seconds that a cut before each layer adds: a message forward and one back. */
 double *pipeline_splits_between(const searcher *x);
 
 #endif

@@ -1,30 +1,31 @@
-/* The costs of stages of any layers, by the ways to divide them: sums of their
- * layers' costs, and what stages that were planned need besides. */
+/* The costs of stages of any layers, for each way to divide them: sums of their
+ * layers' costs, plus what planned stages turned out to need in addition. */
 #ifndef TDL_COMPILER_PORTFOLIO_PIPELINE_SUMS_H
 #define TDL_COMPILER_PORTFOLIO_PIPELINE_SUMS_H
 
 #include "compiler/portfolio/pipeline_costs.h"
 #include "compiler/portfolio/pipeline_plan.h"
 
-/* The part of a stage's memory that sums of layers do not see: messages, bytes
- * that its layers share, layouts that are chosen for all of them together. */
+/* The part of a stage's memory that sums over layers miss: messages, bytes that
+ * its layers share, layouts chosen for all of them together. */
 typedef struct stage_error {
 	bool known;
-	double part, more; /* bytes are so many times the sum, and these; the
-			      first is 1 at most, and the second not below
-			      0 */
+	/* bytes are part times the sum, plus more; part <= 1, more >= 0 */
+	double part, more;
 } stage_error;
 
-/* A way, with sums of its costs over the layers before each. */
+/* A way, with prefix sums of its costs over the layers. */
 typedef struct way_sums {
 	pipeline_way way;
 	double *computing, *moving, *fixed, *kept[COST_PAIRS];
-	double *passing[2]; /* [i (n + 1) + j]: the most of layers [i, j) */
+	/* [i (n + 1) + j]: the most of any of the layers [i, j) */
+	double *passing[2];
 	double *once;
-	double *given; /* by layer: the part that is on a device */
+	double *given; /* by layer: the fraction that is on a device */
 	double *held; /* by layer */
 	double hidden;
-	/* By place in the row: 1: not its begin, 2: not its end. */
+	/* Index: 1 unless at the beginning of the sequence of layers, plus 2
+	 * unless at its end. */
 	stage_error errors[4];
 } way_sums;
 
@@ -32,36 +33,39 @@ typedef struct pipeline_sums {
 	arena *a;
 	const plan_request *how;
 	const pipeline_costs *costs;
-	/* [i (n + 1) + j]: bytes that layers [i, j) are given, and that later
-	 * ones read of theirs. */
+	/* [i (n + 1) + j]: bytes that layers [i, j) receive, and bytes of
+	 * theirs that later layers read. */
 	const double *given, *sent;
-	const double *again; /* of `given', what a layer before i reads, too */
+	/* the part of `given' that a layer before i reads too */
+	const double *again;
 	bool recompute; /* forward passes, in all stages */
 	VEC(way_sums) ways;
 } pipeline_sums;
 
 void pipeline_sums_add(pipeline_sums *x, const way_costs *w);
 
-/* A stage: layers [i, j) on devices [begin, end), with so many micro-batches
- * between the forward pass and the end of the backward pass, and, where that is
- * in two parts, so many that wait for the first of them; else 0. */
+/* A stage: layers [i, j) on devices [begin, end). in_flight: micro-batches
+ * between the forward pass and the end of the backward pass; waiting: if the
+ * backward pass is in two parts, those that wait for the first of them, else
+ * 0. */
 typedef struct stage_place {
 	int i, j, begin, end, in_flight, waiting;
 } stage_place;
 
-/* The way by which a stage of a micro-batch is computed fastest, within this
- * part of each device's memory (INFINITY: all the same); NULL: there is none.
- * *seconds: a micro-batch's, with the part of what is once that falls to it. */
+/* The way that computes a stage's micro-batch fastest within a fraction of each
+ * device's memory (INFINITY: ignore memory); NULL if there is none. *seconds:
+ * per micro-batch, including its share of what runs once. */
 const way_sums *pipeline_sums_best(const pipeline_sums *x,
 				   const stage_place *at, double share,
 				   double *seconds);
 
-/* By a way: bytes of each device; seconds as above.  False: the way is not
- * known. */
+/* The bytes per device, and seconds as above, of a stage by a given way.
+ * Returns false if the way is not known. */
 bool pipeline_sums_of(const pipeline_sums *x, const pipeline_way *way,
 		      const stage_place *at, double *bytes, double *seconds);
 
-/* Learns from the stages of a plan of this cut, of one chunk each. */
+/* Learns from the stages of a plan with this cut, which has one chunk per
+ * stage. */
 void pipeline_sums_learn(pipeline_sums *x, const pipeline_cut *cut,
 			 const pipeline_result *r);
 
@@ -69,11 +73,12 @@ void pipeline_sums_learn(pipeline_sums *x, const pipeline_cut *cut,
 int pipeline_sums_waiting(pipeline_schedule kind, int s, int nstages,
 			  int turns);
 
-/* Stage s of a cut of one chunk each. */
+/* Stage s of a cut with one chunk per stage. */
 stage_place pipeline_sums_place(const pipeline_cut *cut, int s, int turns);
 
-/* The bytes that each of devices [begin, end) may need, by how or the machine;
- * INFINITY.  Without a limit what fits the machine is better. */
+/* The bytes that each of devices [begin, end) may use, by how or by the
+ * machine; INFINITY.  Used even without a limit, since plans that fit the
+ * machine are better. */
 double pipeline_limit(const plan_request *how, int begin, int end);
 
 #endif

@@ -1,12 +1,13 @@
-/* Plans of least time with prices for memory. */
+/* Plans of least time, with prices for memory. */
 #ifndef TDL_COMPILER_PORTFOLIO_PRICE_SWEEP_H
 #define TDL_COMPILER_PORTFOLIO_PRICE_SWEEP_H
 
 #include "compiler/portfolio/candidates.h"
 
-/* Plans by an algorithm that is search_is_priced(): for no price, for more and
- * more, and between those whose plans differ most in memory.  Adds them to
- * *all.  They do not depend on how->memory.  False when errors were added. */
+/* Plans with an algorithm that is search_is_priced(): without a price, with
+ * higher and higher prices, and with prices between those whose plans differ
+ * most in memory.  Adds the plans to *all; they do not depend on how->memory.
+ * Returns false after adding errors. */
 bool plan_sweep(const plan_request *how, const char *algorithm,
 		plan_candidates *all);
 

@@ -9,67 +9,67 @@
 #include "plan/plan.h"
 
 /* The algorithm that takes the best plan of all planners, and of the extended
- * search for several prices of memory: auto.h. */
+ * search with several prices of memory: auto.h. */
 #define PLAN_AUTO "auto"
 
 /* The figure that the best plan minimises. */
 typedef enum plan_objective {
-	OBJECTIVE_TIME,	  /* predicted seconds */
+	OBJECTIVE_TIME,	  /* predicted */
 	OBJECTIVE_BYTES,  /* moved in a run */
-	OBJECTIVE_MEMORY, /* of the device that uses most */
+	OBJECTIVE_MEMORY, /* on the device that uses most */
 } plan_objective;
 
 typedef enum plan_phase {
 	PHASE_SEARCH,  /* a planner looks for a plan */
 	PHASE_COMPARE, /* the programs of a plan are made and measured */
 	PHASE_PROVE,   /* all plans of a small graph are searched */
-	PHASE_MEASURE, /* a part of the model is run; its first operator takes
-			  the place of the algorithm */
+	/* a part of the model is run; its first operator is given as the
+	 * algorithm */
+	PHASE_MEASURE,
 } plan_phase;
 
-/* An observer of a search that may take long: it is told before each step.
- * done: the plans that were found, or compared, before.  nplans: all that are
- * compared; 0 in other phases. */
+/* An observer of a long search, called before each step. done: plans found, or
+ * compared, before. nplans: number of plans to compare; 0 in other phases. */
 typedef struct plan_observer {
 	void (*step)(struct plan_observer *o, plan_phase phase,
 		     const char *algorithm, int done, int nplans);
 } plan_observer;
 
-/* The graph, the machine, and the method and the aims of a search for a
- * plan. */
+/* The graph, the machine, the method and the aims of a search for a plan. */
 typedef struct plan_request {
-	arena *arena; /* of all results */
+	arena *arena; /* for all results */
 	diag_sink *sink;
 	const graph *graph;
 	const char *algorithm; /* one that exists, or PLAN_AUTO */
 	double seconds;	       /* of search_request; 0: no limit */
 	int k;
-	const topology *topology; /* on which k devices have a place */
+	const topology *topology; /* has a place for k devices */
 	pin_texts pins;
 	plan_objective objective; /* of PLAN_AUTO */
 	int64_t memory;		  /* bytes that a device may use; 0: any */
-	/* Seconds of a plan that is known: of PLAN_AUTO plans are of use that
-	 * may take less; 0: any. */
+	/* Seconds of a known plan: PLAN_AUTO then looks only for plans that may
+	 * take less; 0: any. */
 	double beat;
-	/* Bytes that copies may take where there is no limit, as of
-	 * lower_options; 0: a tenth more than a program needs. */
+	/* Bytes that copies may take if there is no limit, as in lower_options;
+	 * 0: a tenth more than a program needs. */
 	int64_t room;
 	bool separate; /* of lower_options */
-	/* Bytes of a bucket of reductions, as of bucket_options; 0: there are
-	 * none. */
+	/* Bytes of a bucket of reductions, as in bucket_options; 0: no
+	 * buckets. */
 	int64_t bucket;
-	const struct memory_prices *prices; /* of search_request, as .. */
+	const struct memory_prices *prices; /* as in search_request, like .. */
 	struct level_tables *tables;
 	search_variant variant; /* of search_request */
 	int most_plans; /* of best_first_request */
-	/* Programs run operators in the order of the graph alone: where
-	 * thousands of plans are made. */
+	/* Programs run operators only in the order of the graph; for callers
+	 * that make thousands of plans. */
 	bool one_order;
-	/* Without a limit of memory programs that are not the fastest are made,
-	 * too: for the memory that they take. */
+	/* Without a memory limit, also make programs that are not the fastest,
+	 * for the memory that they take. */
 	bool slow_too;
 	plan_observer *observer; /* NULL: none */
-	/* That may search at once; the plan is the same with any number. */
+	/* The number of threads that may search; the plan does not depend on
+	 * it. */
 	int threads;
 } plan_request;
 
@@ -81,33 +81,35 @@ static inline void plan_observe(const plan_request *how, plan_phase phase,
 				    nplans);
 }
 
-/* A number of micro-batches that was tried, and its plan's figures. */
+/* A number of micro-batches that was tried, and the figures of its plan. */
 typedef struct plan_try {
 	int turns;
 	double seconds;
-	int64_t bytes, memory; /* moved; of a device */
+	int64_t bytes, memory; /* moved; per device */
 } plan_try;
 
 typedef struct plan_result {
 	const graph *graph;
-	const search_result *search; /* with an error there is no plan */
+	const search_result *search; /* if it has an error there is no plan */
 	const plan *plan;
 	int64_t one_device_bytes; /* arena of the same program on one device */
-	double one_device_seconds; /* and its predicted time */
+	double one_device_seconds; /* .. and its predicted time */
 	double seconds;		  /* predicted, of one run, .. */
-	double computation, communication; /* .. and of its instructions, see
-					      lower_times */
-	const char *machine;	  /* for which this is predicted: the name .. */
-	const topology *topology; /* .. of this */
-	int64_t machine_memory;	  /* of a device of it; 0: not known */
+	/* .. and summed over instructions, see lower_times */
+	double computation, communication;
+	const char *machine;	  /* for which this is predicted: its name .. */
+	const topology *topology; /* .. and topology */
+	int64_t machine_memory;	  /* per device; 0: not known */
 	const char *objective;	  /* of the search: bytes, time, memory */
-	bool proven; /* that no plan is better by it: docs/json.md */
-	const char *proof; /* among which plans; NULL: nothing is proven */
-	/* Of a plan of several stages, which has no `plan' and no `search' of
-	 * all of it, and of a refusal of one; NULL. */
+	bool proven; /* no plan is better by the objective: docs/json.md */
+	/* among which plans that holds; NULL: nothing is proven */
+	const char *proof;
+	/* For a plan of several stages, which has no common `plan' and
+	 * `search', and for its refusal; NULL. */
 	const struct pipeline_result *pipeline;
-	const char *note; /* of that; NULL */
-	int64_t batch; /* samples, where micro-batches were tried; else 0 */
+	const char *note; /* .. its note; NULL */
+	/* samples, if numbers of micro-batches were tried; else 0 */
+	int64_t batch;
 	VEC(plan_try) tried;
 } plan_result;
 
