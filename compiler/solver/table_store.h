@@ -10,8 +10,8 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* The recipe of a table: made from two others, identified by address, which must
- * not change any more. */
+/* The recipe of a table: made from two others, identified by address, which
+ * must not change any more. */
 typedef struct table_recipe {
 	const int64_t *x, *y;
 	bool x_turned, y_turned; /* its variables are in reverse order */
