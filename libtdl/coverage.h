@@ -1,4 +1,4 @@
-/* The operators of a model that can be divided, and the others. */
+/* The operators of a model that can be divided, and those that cannot. */
 #ifndef TDL_LIBTDL_COVERAGE_H
 #define TDL_LIBTDL_COVERAGE_H
 
@@ -18,12 +18,13 @@ typedef VEC(const char *) coverage_names;
  * operators ("Conv"). */
 typedef struct coverage_row {
 	const char *name;
-	int nodes, unsupported, unknown; /* of the model: see survey_kind */
-	int operators, whole;		 /* in the graph; undivided ones */
+	int nodes, unsupported, unknown; /* of the model: as in survey_kind */
+	int operators, whole;		 /* in the graph; of these, undivided */
 	int64_t bytes;			 /* that the plan moves for them */
 	coverage_names strategies; /* variables that may be divided */
-	coverage_names others;	   /* of a library operator, the kinds that are
-				      mapped to it; and the other way round */
+	/* for a library operator, the kinds that are mapped to it; for a kind,
+	 * the library operators */
+	coverage_names others;
 } coverage_row;
 
 typedef VEC(coverage_row) coverage_rows;
@@ -32,16 +33,16 @@ typedef VEC(coverage_row) coverage_rows;
 typedef struct coverage_whole {
 	const node *node;
 	const char *why;
-	int64_t fetched;  /* bytes that bring the inputs that are cut to every
-			     device */
+	/* bytes needed to bring the inputs that are cut to every device */
+	int64_t fetched;
 	int64_t repeated; /* bytes of the result beyond the first copy */
 	int64_t bytes;	  /* that the plan moves for it */
 } coverage_whole;
 
 typedef struct coverage {
 	int64_t devices;
-	int64_t parts; /* the least number of parts that an operator should be
-			  divided into */
+	/* the least number of parts into which an operator should be divided */
+	int64_t parts;
 	const graph *graph;
 	const search_result *search;
 	model_survey survey;
@@ -51,7 +52,7 @@ typedef struct coverage {
 
 typedef struct coverage_request {
 	int64_t devices;
-	plan_model model; /* its sizes and its name alone */
+	plan_model model; /* only its sizes and its name */
 } coverage_request;
 
 #define COVERAGE_REQUEST { .devices = 2 }
@@ -62,8 +63,8 @@ typedef struct coverage_request {
 	  .min = 2, .max = MESH_MAX_WORKERS },                               \
 	PLAN_OPTIONS_SIZES(&(r)->model)
 
-/* Reads the model at path and collects the facts.  NULL with errors added, or
- * after a message; then *status is the command's. */
+/* Reads the model at path and collects the facts.  Returns NULL with errors
+ * added, or after a message; *status is then the command's. */
 const coverage *coverage_of(job *d, const char *path,
 			    const coverage_request *r, cli_status *status);
 

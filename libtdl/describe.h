@@ -21,27 +21,27 @@ char *describe_signature(arena *a, const desc_op *op);
 char *describe_stage_signature(arena *a, const desc_op *op,
 			       const desc_stage *s);
 
-/* One operator as a table for people. */
+/* One operator as a table, for people. */
 void describe_text(FILE *to, const desc_op *op);
 
-/* The regions of each part of k in symbols; as text, or as JSON. */
+/* The regions of each of k parts, in symbols; as text, or as JSON. */
 void describe_parts_text(FILE *to, desc_op *op, int k);
 json_t *describe_parts_json(desc_op *op, int k);
 
-/* The range [lo, hi) that part p of k reads of dimension d of an input, as
- * text; of the result if need is NULL. */
+/* The range [lo, hi), as text, that part p of k reads of dimension d of an
+ * input; if need is NULL, that it computes of the result. */
 void describe_range(arena *a, const desc_op *op, const desc_stage *s,
 		    const desc_strategy *st, const desc_tensor *t,
 		    const desc_need *need, int d, int p, int k, char **lo,
 		    char **hi);
 
-/* The name of a stage: its label, or the result's; and of its result: the
- * result's, or its label. */
+/* The name of a stage: its label, or the result's; the name of its result: the
+ * result's, or the label. */
 const char *describe_stage_name(const desc_op *op, const desc_stage *s);
 const char *describe_result_name(const desc_op *op, const desc_stage *s);
 
-/* The strategies of a stage, which is not open: a heading, then a row each with
- * the variable, its extent, its kind, the regions of each input, and the
+/* The strategies of a stage that is not open: a heading, then a row for each
+ * with the variable, its extent, its kind, the regions of each input, and the
  * result. */
 text_table describe_strategies(arena *a, const desc_op *op,
 			       const desc_stage *s);

@@ -1,5 +1,5 @@
-/* The reference of a library, from its doc comments and from what follows from
- * its definitions. */
+/* The reference manual of a library, made from its doc comments and from facts
+ * that follow from its definitions. */
 #ifndef TDL_LIBTDL_DOC_H
 #define TDL_LIBTDL_DOC_H
 
@@ -14,15 +14,16 @@ extern const char *const doc_formats[]; /* "markdown", "html", "json" */
 typedef struct doc_request {
 	arena *arena;
 	tdl_modules *modules;
-	bool files;	 /* not the library: models and blocks count, too */
-	cli_words names; /* none: all definitions of the modules that .. */
+	/* files rather than the library: include models and blocks */
+	bool files;
+	cli_words names; /* none: all definitions of the modules for which .. */
 	bool (*is_own)(const void *of, const ast_module *m);
 	const void *of;
 	int format;	/* of doc_formats */
 	strmap *mapped; /* set by doc_write() */
 } doc_request;
 
-/* Whether something of that name can be documented. */
+/* Whether there is something with that name to document. */
 bool doc_is_known(const doc_request *r, const char *name);
 
 void doc_write(FILE *to, const doc_request *r);

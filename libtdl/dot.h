@@ -8,22 +8,23 @@
 #include "base/arena.h"
 #include "libtdl/blocks.h"
 
-/* A quoted string; newlines are those of a label. */
+/* A quoted string; its newlines break the label. */
 void dot_quoted(FILE *to, const char *s);
 
-/* "digraph "NAME" {", and what all drawings have in common; a "}" ends it. */
+/* "digraph "NAME" {", and what all drawings have in common.  The caller ends it
+ * with "}". */
 void dot_begin(FILE *to, const char *name);
 
 /* A vertex "t3" with a label; style: its attributes, "shape=box". */
 void dot_vertex(FILE *to, const char *id, int number, const char *label,
 		const char *style);
 
-/* The text of equal blocks: "12 x layer_{0..11}". */
+/* The label for equal blocks: "12 x layer_{0..11}". */
 const char *dot_times(arena *a, const char *name, int n);
 
-/* Vertex "n3" for equal blocks: "12 x layer_{0..11}, part 2" and how many
- * operators each has, or `op' where it is an operator; `more' in the lines
- * below.  output: a result of theirs leaves the drawing. */
+/* Vertex "n3" for equal blocks: "12 x layer_{0..11}, part 2" and the number of
+ * operators in each, or `op' if it is one operator; `more' is in the lines
+ * below. output: some result leaves the drawing. */
 void dot_block(FILE *to, arena *a, int number, const block_group *b,
 	       const char *op, const char *more, bool output);
 

@@ -1,5 +1,5 @@
-/* The outputs of `tdlc compile': operators as descriptors, JSON, a syntax tree,
- * a C header, or those of their gradients; the kernels of one of them. */
+/* The outputs of `tdlc compile': operators as descriptors, JSON, a syntax tree
+ * or a C header, or those of their gradients; the kernels of one operator. */
 #ifndef TDL_LIBTDL_EMIT_H
 #define TDL_LIBTDL_EMIT_H
 
@@ -15,17 +15,19 @@ typedef enum emit_kind {
 	EMIT_CUDA
 } emit_kind;
 
-/* "descriptor", ..; NULL comes last. */
+/* "descriptor", ..; ends with NULL. */
 extern const char *const emit_names[];
 
 typedef struct emit_request {
 	int emit;	    /* emit_kind */
-	bool gradients;	    /* in place of it: those that compute gradients */
-	const char *output; /* the file that the text will be: it names the
-			       guard of a header, and imports are seen from
-			       its folder */
-	const char *op; /* NULL: all; of EMIT_C and EMIT_CUDA the only one */
-	/* Of these two: the shapes of its parameters and the values of its
+	/* emit the operators that compute gradients instead */
+	bool gradients;
+	/* the file for the text: names the guard of a header; paths of imports
+	 * are relative to its folder */
+	const char *output;
+	/* NULL: all, or for EMIT_C and EMIT_CUDA the only one */
+	const char *op;
+	/* For these two: the shapes of its parameters and the values of its
 	 * attributes. */
 	cli_words shapes, defines;
 } emit_request;
@@ -44,26 +46,26 @@ typedef struct emit_request {
 typedef struct emit_input {
 	tdl_modules *modules;
 	int n;
-	const ast_module **own; /* the files, without what they import */
-	descriptor *read;	/* of a .tdd; NULL */
+	const ast_module **own; /* the files, without their imports */
+	descriptor *read;	/* from a .tdd; NULL */
 } emit_input;
 
 bool emits_kernels(const emit_request *r);
 
-/* The output, *len bytes.  NULL with *status, after a message or with errors
- * added. */
+/* The output, *len bytes, in the job's arena.  NULL with *status, after a
+ * message or with errors added. */
 const void *emit_text(job *d, const emit_request *r, const emit_input *in,
 		      size_t *len, cli_status *status);
 
 /* ---- parts of it --------------------------------------------------------- */
 
 /* A C header: each operator's signature and documentation as a comment, an
- * index into the names, a prototype for each opaque function's kernel, and the
- * bytes of the descriptor.  path names the guard. */
+ * index of the names, a prototype for each opaque function's kernel, and the
+ * bytes of the descriptor.  The guard is named after path. */
 char *emit_header(arena *a, const char *path, const descriptor *d,
 		  const emit_input *in);
 
-/* The kernels of an operator in C or CUDA, one for each stage: a text that
+/* The kernels of an operator in C or CUDA, one for each stage, as text that
  * compiles by itself.  NULL, with *status, if a shape or attribute is
  * missing. */
 char *emit_kernels(job *d, const emit_request *r, const emit_input *in,

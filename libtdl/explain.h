@@ -1,5 +1,4 @@
-/* The explanation of one operator: the request, and the strategies for given
- * shapes. */
+/* Explains one operator: the request, and the strategies for given shapes. */
 #ifndef TDL_LIBTDL_EXPLAIN_H
 #define TDL_LIBTDL_EXPLAIN_H
 
@@ -38,15 +37,16 @@ typedef struct explain_request {
 	  "show the reads and the work of each of N parts (2 if "            \
 	  "shapes are given)", &(r)->k, .min = 1, .max = 4096 }
 
-/* A stage of the operator, and what is to be said of it. */
+/* A stage of the operator, and its explanation. */
 typedef struct told {
 	const explain_request *request;
 	const expansion *expansion;
 	const stage *stage;
 	const kernel *kernel;
 	const char *name;   /* of the stage: its label, or the result's */
-	const char *result; /* of what it computes: the other way round */
-	int order[MAX_NINPUTS]; /* inputs as in the signature */
+	/* of its result: the result's, or the stage's label */
+	const char *result;
+	int order[MAX_NINPUTS]; /* inputs in the order of the signature */
 	explanation said;
 } told;
 
@@ -54,13 +54,13 @@ typedef struct told {
 told explain_stage(arena *a, const explain_request *r, const expansion *x,
 		   int i);
 
-/* The name of a variable; a derived one has that of its dimension. */
+/* The name of a variable; for a derived one, that of its dimension. */
 const char *told_var(arena *a, const told *t, int var);
 
-/* The partial values that pass it. */
+/* The partial values that pass the stage. */
 said_passings told_passing(arena *a, const told *t);
 
-/* The operator for the shapes and attributes of the request, whose k is 2 then
+/* Expands the operator for the requested shapes and attributes; r->k becomes 2
  * if it was not given.  NULL with *status, after a message. */
 expansion *explain_shapes(job *d, explain_request *r, cli_status *status);
 
@@ -70,20 +70,20 @@ json_t *explain_json(arena *a, const explain_request *r, const expansion *x);
 void explain_text(FILE *to, arena *a, const explain_request *r,
 		  const expansion *x);
 
-/* The values of the operator's attributes that -D gives, NULL for the others;
- * NULL, with *status, where one is malformed. */
+/* The values of the operator's attributes given by -D, NULL for the others.
+ * NULL, with *status, if one is malformed. */
 const attr_value **explain_attrs(job *d, const explain_request *r,
 				 cli_status *status);
 
-/* The types of its parameters; NULL, with *status, where a shape is missing,
- * malformed or of no parameter. */
+/* The types of its parameters.  NULL, with *status, if a shape is missing,
+ * malformed or for no parameter. */
 tensor_type *explain_params(job *d, const explain_request *r,
 			    const attr_value *const *attrs,
 			    cli_status *status);
 
 /* Expands the operator.  Parameters that share an undeclared type are f32 or,
- * if the operator has no meaning for that, i64 or bool.  NULL when errors were
- * added. */
+ * if the operator does not support that, i64 or bool.  NULL after adding
+ * errors. */
 expansion *explain_expand(job *d, const explain_request *r,
 			  tensor_type *types, const attr_value *const *attrs);
 

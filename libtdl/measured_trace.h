@@ -1,4 +1,5 @@
-/* A step as `tdlrun --trace' has measured it, of which nothing is trusted. */
+/* Reads a step measured by `tdlrun --trace'.  Nothing in the file is
+ * trusted. */
 #ifndef TDL_LIBTDL_MEASURED_TRACE_H
 #define TDL_LIBTDL_MEASURED_TRACE_H
 
@@ -23,13 +24,13 @@ typedef struct measured_trace {
 	measured_spans *stages;
 } measured_trace;
 
-/* The trace in a file, of a plan, in a; NULL with errors added. */
+/* Reads the trace in a file, for a plan, in a; NULL with errors added. */
 const measured_trace *measured_trace_read(arena *a, diag_sink *s,
 					  const char *path,
 					  const plan_pipeline *p);
 
-/* Whether an object is about the plan's model, and as many devices; adds an
- * error otherwise. */
+/* Whether an object is about the plan's model and number of devices; adds an
+ * error if not. */
 bool measured_trace_fits(arena *a, diag_sink *s, const char *path,
 			 const plan_pipeline *p, const json_t *about);
 

@@ -1,6 +1,6 @@
-/* Names of repeated blocks as one: layer_0.q.w, layer_1.q.w and layer_2.q.w
- * are layer_{0..2}.q.w.  Networks are the same block many times over, and a
- * table with a row for each is not read. */
+/* Combines names of repeated blocks: layer_0.q.w, layer_1.q.w and layer_2.q.w
+ * become layer_{0..2}.q.w.  Networks repeat the same block many times, and
+ * nobody reads a table with a row for each. */
 #ifndef TDL_LIBTDL_NAME_GROUPS_H
 #define TDL_LIBTDL_NAME_GROUPS_H
 
@@ -15,9 +15,9 @@ typedef struct name_group {
 
 typedef VEC(name_group) name_groups;
 
-/* The groups of n names, in the order of their first members.  Two names are
- * in one group if they differ in their decimal numbers alone and their
- * kinds[] are equal texts. */
+/* The groups of n names, ordered by their first members.  Two names are in one
+ * group if they differ only in their decimal numbers and their kinds[] are
+ * equal texts. */
 name_groups group_names(arena *a, int n, const char *const *names,
 			const char *const *kinds);
 

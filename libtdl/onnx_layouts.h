@@ -1,4 +1,4 @@
-/* An ONNX model with the layouts of a plan in it. */
+/* ONNX models annotated with the layouts of a plan. */
 #ifndef TDL_LIBTDL_ONNX_LAYOUTS_H
 #define TDL_LIBTDL_ONNX_LAYOUTS_H
 
@@ -7,14 +7,14 @@
 #include "libtdl/job.h"
 #include "plan/plan.h"
 
-/* Writes the model that a plan was made of, annotated, to a file.  CLI_INPUT
- * with errors added, or the status after a message. */
+/* Writes the model from which a plan was made to a file, annotated.  Returns
+ * CLI_INPUT with errors added, or the status after a message. */
 cli_status onnx_layouts_write(job *d, const plan *p, const char *model,
 			      const char *path);
 
-/* Adds the layouts that a model of ONNX in a file is annotated with for as many
- * devices as a mesh has, of tensors of g, as pins; none for a model without
- * annotations, or in another format.  False when errors were added. */
+/* Adds, as pins for tensors of g, the layouts with which an ONNX model is
+ * annotated for as many devices as the mesh has; none if the model has no
+ * annotations or another format.  Returns false after adding errors. */
 bool onnx_layouts_pins(job *d, const char *model, const graph *g,
 		       const mesh *m, cli_words *pins);
 

@@ -8,9 +8,9 @@
 
 typedef VEC(const char *) mapped_names;
 
-/* By the name of each operator that an onnx entry calls, the mapped_names of
- * those entries: "Conv", "com.microsoft.FusedConv"; each once, in the order of
- * the files. */
+/* Maps the name of each operator that an onnx entry calls to the mapped_names
+ * of those entries: "Conv", "com.microsoft.FusedConv"; each once, in the order
+ * of the files. */
 strmap *mapped_from(arena *a, const tdl_modules *m);
 
 #endif

@@ -7,10 +7,10 @@
 #include "base/json.h"
 #include "libtdl/onnx_uses.h"
 
-/* The first line of a doc comment, which may be NULL; "" for none. */
+/* The first line of a doc comment, which may be NULL; "" if there is none. */
 const char *operator_summary(arena *a, const char *doc);
 
-/* The output of `tdlc ops', with and without --json; onnx is of
+/* The output of `tdlc ops' without and with --json; onnx is from
  * mapped_from(). */
 void operators_text(FILE *to, arena *a, const tdl_modules *m,
 		    const strmap *onnx);

@@ -6,15 +6,15 @@
 #include "base/vec.h"
 #include "kernel/kernel.h"
 
-/* Where these inputs are parts to be combined by one reducer, all at once, the
- * other one combines the results. */
+/* If exactly these inputs are partial by `by', the results are partial by
+ * `to'. */
 typedef struct said_passing {
 	int n;
 	const char **names;
 	reducer by, to;
 } said_passing;
 
-/* Those of one input first, those of the same inputs next to each other. */
+/* Those of one input first; those of the same inputs are adjacent. */
 typedef VEC(said_passing) said_passings;
 
 /* "x (Sum, Max), b (Max as Min), {x, b} (Sum)"; "" for none. */

@@ -1,5 +1,5 @@
 /* Placements of whole operators: the options, the machine, searches, and the
- * judge's report of a placement. */
+ * judge's report on a placement. */
 #ifndef TDL_LIBTDL_PLACEMENT_H
 #define TDL_LIBTDL_PLACEMENT_H
 
@@ -12,12 +12,12 @@
 
 typedef struct place_options {
 	int64_t devices;
-	int network; /* of place_networks; -1: not given */
+	int network; /* index in place_networks; -1: not given */
 	const char *topology, *link, *memory;
 	double factor; /* bytes of states per byte of weights; < 0: not given */
 	bool colocation;
-	double seconds; /* of each search; 0: no limit */
-	plan_model model; /* where the operand is one */
+	double seconds; /* per search; 0: no limit */
+	plan_model model; /* if the operand is a model */
 } place_options;
 
 #define PLACE_OPTIONS { .network = -1, .factor = -1, .model = PLAN_MODEL }
@@ -46,7 +46,7 @@ const char *place_network(const place_options *o);
 	  "bytes of states per byte of weights (4 of profiles, 8 of layer "  \
 	  "tables)", &(o)->factor, .min = 0, .max = 1e6 }
 
-/* .. of those that take a model for a cost graph, .. */
+/* .. of commands that accept a model as a cost graph, .. */
 #define PLACE_OPTIONS_MODEL(o)                                               \
 	PLAN_OPTIONS_SIZES(&(o)->model),                                     \
 	DRIVER_OPTIONS_TRAIN_STEP(&(o)->model.train)
@@ -64,46 +64,49 @@ const char *place_network(const place_options *o);
 	  "end the search after S seconds with the best result so far",      \
 	  &(o)->seconds, .min = 1e-6, .max = 1e9 }
 
-/* The machine of the options; false after a usage error, or with errors added,
- * then *status is the command's. */
+/* Reads the machine from the options.  Returns false after a usage error or
+ * with errors added; *status is then the command's. */
 bool place_read_machine(job *d, const place_options *o, machine_request *r,
 			cli_status *status);
 
 /* Whether a file is a model, by its name. */
 bool place_is_model(const char *path);
 
-/* The reason that options do not go with the operand: those of models with a
- * cost graph; NULL. */
+/* The reason why options do not suit the operand (options of models with a cost
+ * graph); NULL. */
 const char *place_misfit(const job *d, const place_options *o,
 			 const char *path);
 
-/* Reads a cost graph, or a model as one on the machine of the request.  NULL
- * when errors were added or printed; then *status is the command's. */
+/* Reads a cost graph, or a model as a cost graph on the requested machine.
+ * Returns NULL after adding or printing errors; *status is then the
+ * command's. */
 const cost_graph *place_read_graph(job *d, const place_options *o,
 				   const machine_request *r, const char *path,
 				   cli_status *status);
 
-/* Reads a cost graph, or a model as one; false when errors were added or
- * printed, then *status is the command's. */
+/* Reads a cost graph, or a model as one, and the machine.  Returns false after
+ * adding or printing errors; *status is then the command's. */
 bool place_read(job *d, const place_options *o, const char *path,
 		place_input *in, cli_status *status);
 
-/* Judges the placement in a file.  *ncores becomes the number of processor
- * cores, or 0 if it uses none; with them there is no makespan.  False when
- * errors were added. */
+/* Judges the placement in a file. *ncores receives the number of processor
+ * cores, or 0 if it uses none; with cores there is no makespan.  Returns false
+ * after adding errors. */
 bool place_scored(job *d, const place_input *in, const char *path,
 		  place_report *r, int *ncores);
 
-/* CLI_NO_PLAN, after a message, where a device needs more than it has. */
+/* Returns CLI_NO_PLAN, after a message, if a device needs more memory than it
+ * has. */
 cli_status place_check_memory(job *d, const place_input *in,
 			      const place_report *r);
 
-/* Runs the algorithms, all if none is named, that take the graph.  CLI_USAGE,
- * after a message, where one does not, or is none. */
+/* Runs the named algorithms, or if none is named all that accept the graph.
+ * Returns CLI_USAGE, after a message, if a named one does not exist or does not
+ * accept it. */
 cli_status place_all(job *d, const place_input *in, const place_options *o,
 		     const cli_words *algorithms, place_reports *all);
 
-/* The output of `tdlc place --json', and of `score' and `compare' of cost
+/* The output of `tdlc place --json'; of `score' and `compare' for cost
  * graphs. */
 json_t *place_report_json(const place_input *in, const place_options *o,
 			  const place_report *r, const place_bounds *b);

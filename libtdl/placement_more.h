@@ -1,5 +1,5 @@
 /* Algorithms whose results are more than a placement with its makespan: stages,
- * least loads, replicas and tensor degrees.  With them, the options of all. */
+ * least loads, replicas and tensor degrees; and the options of all of them. */
 #ifndef TDL_LIBTDL_PLACEMENT_MORE_H
 #define TDL_LIBTDL_PLACEMENT_MORE_H
 
@@ -7,7 +7,7 @@
 #include "libtdl/placement.h"
 
 typedef enum place_objective {
-	PLACE_UNSAID, /* not given: the algorithm's own */
+	PLACE_UNSAID, /* not given: use the algorithm's own */
 	PLACE_MAKESPAN,
 	PLACE_LOAD,
 	PLACE_PEAK,
@@ -20,12 +20,13 @@ typedef struct place_more {
 	int objective;	       /* of place_objectives */
 	const char *schedule;  /* NULL: not given */
 	int64_t micro_batches; /* 0: not given */
-	bool recompute, no_recompute, zero; /* of stages, or of capture */
+	/* recompute: for stages; no_recompute, zero: for capture */
+	bool recompute, no_recompute, zero;
 	bool frontier, predictor, any_split, uneven;
 	int64_t cores; /* -1: as in the file */
 } place_more;
 
-/* A device has at most as many chunks as there may be layers. */
+/* A device cannot have more chunks than there are layers. */
 enum { PLACE_MAX_CHUNKS = 4096 };
 
 #define PLACE_MORE { .cores = -1 }
@@ -72,8 +73,8 @@ enum { PLACE_MAX_CHUNKS = 4096 };
 	  "of load: processor cores; the default is in the file",            \
 	  &(o)->cores, .min = 0, .max = PLACE_MAX_DEVICES }
 
-/* A request to one algorithm.  What it points at lasts as long as the result,
- * but the job, which ends with the search. */
+/* A request to one algorithm.  Everything it points to must live as long as the
+ * result, except the job, which ends with the search. */
 typedef struct place_run {
 	job *d;
 	const place_options *o;
@@ -83,25 +84,26 @@ typedef struct place_run {
 
 /* A result, in the arena of the job. */
 typedef struct place_found {
-	const void *of; /* NULL: there is none */
+	const void *of; /* NULL: no result */
 	json_t *(*json)(const void *of);
 	void (*text)(FILE *to, arena *a, const void *of);
-	/* The placement, of g; NULL where no operators are placed. */
+	/* The placement of g's operators; NULL if none are placed. */
 	const cost_graph *g;
 	const int *place;
 	int ndevices;
-	const machine *m; /* whose schedule can be drawn; NULL: none */
+	/* for drawing the schedule; NULL: it cannot be drawn */
+	const machine *m;
 } place_found;
 
-/* Runs the algorithm of r.  to->of is NULL after a message, then the status is
- * the command's, or with errors added. */
+/* Runs the algorithm of r.  If to->of is NULL, it has failed: after a message,
+ * with the command's status, or with errors added. */
 cli_status place_find(const place_run *r, place_found *to);
 
-/* The i-th algorithm that is not in the table of `placed.h'; NULL behind the
+/* The i-th algorithm that is not in the table of placed.h; NULL after the
  * last. */
 const char *place_more_name(int i);
 
-/* The names of all algorithms, with commas. */
+/* The names of all algorithms, separated by commas. */
 const char *place_algorithm_names(arena *a);
 
 cli_status place_mcap(const place_run *r, place_found *to);
@@ -111,36 +113,39 @@ cli_status place_capture(const place_run *r, place_found *to);
 
 /* ---- shared ------------------------------------------------------------- */
 
-/* Whether no option is given but those of models, the number of devices, and
- * the names in a text with blanks; after a message. */
+/* Checks that no options are given except those of models, the number of
+ * devices, and those listed in `names', separated by blanks.  Returns false
+ * after a message. */
 bool place_takes_only(const place_run *r, const char *who, const char *names,
 		      cli_status *status);
 
-/* A usage error: what does not go with an algorithm. */
+/* Prints a usage error about an option that does not suit an algorithm; returns
+ * false. */
 bool place_refuse(const place_run *r, cli_status *status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The schedule that is asked for, 1F1B unless it is given, and its chunks of a
- * device, 1 unless it is interleaved; interleaved:1 is 1F1B.  False if the
- * option is none. */
+/* Reads the requested schedule, 1F1B by default, and its chunks per device, 1
+ * unless it is interleaved; interleaved:1 is 1F1B.  Returns false if the text
+ * is no schedule. */
 bool place_schedule(const char *text, pipeline_schedule *kind, int *chunks);
 
-/* capture of a table by tensor degree, whose JSON is given. */
+/* Runs `capture' on a table of tensor degrees, given as JSON. */
 cli_status place_piper(const place_run *r, const json_t *table,
 		       place_found *to);
 
-/* Reads a profile, of whose layers stages are cut; NULL with errors added. */
+/* Reads a profile whose layers are to be cut into stages; NULL with errors
+ * added. */
 const cost_graph *place_read_profile(const place_run *r);
 
-/* Reads a profile, or a model on the machine of the request; NULL with errors
- * added or printed, then *status is the command's. */
+/* Reads a profile, or a model for the requested machine.  NULL with errors
+ * added or printed; *status is then the command's. */
 const cost_graph *place_read_layers(const place_run *r,
 				    const machine_request *q,
 				    cli_status *status);
 
 json_t *place_seconds(double ns);
 
-/* Bytes, rounded up, as an integer and for people; below PLACE_MAX_BYTES. */
+/* Bytes, rounded up, as an integer and as text; below PLACE_MAX_BYTES. */
 #define PLACE_MAX_BYTES 0x1p62
 json_t *place_bytes(double bytes);
 const char *place_bytes_text(arena *a, double bytes);

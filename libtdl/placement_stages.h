@@ -1,4 +1,4 @@
-/* Placements by `mcap': its inputs, and what is told of any schedule. */
+/* Placements by `mcap': its inputs, and the output common to all schedules. */
 #ifndef TDL_LIBTDL_PLACEMENT_STAGES_H
 #define TDL_LIBTDL_PLACEMENT_STAGES_H
 
@@ -8,13 +8,13 @@
 typedef struct stage_input {
 	const place_run *run;
 	mcap_request r;
-	place_objective objective; /* that of r */
+	place_objective objective; /* as in r */
 } stage_input;
 
 /* Interleaved schedules: several chunks of layers on each device. */
 cli_status place_chunks(const stage_input *in, place_found *to);
 
-/* An object with the members before the figures. */
+/* An object with the members that precede the figures. */
 json_t *stages_object(const stage_input *in);
 /* Peak, bottleneck, step. */
 void stages_set_figures(json_t *j, const split *s);

@@ -13,15 +13,14 @@ typedef struct plan_pair {
 	arena *arena;
 	const plan_pipeline *plan[2]; /* of one stage or of several */
 	const topology *machine;
-	double seconds[2]; /* of a step on it */
+	double seconds[2]; /* per step, on machine */
 } plan_pair;
 
-/* The meaning of a name in both plans; NULL: none. */
+/* The meaning of a name in each plan; NULL if it has none. */
 typedef struct plan_difference {
 	const char *name;
-	/* "cut 0, partial(Sum)", and in a plan with micro-batches "cut 0; over
-	 * time cut 0"; in one of several stages "stage 0: cut 0", for each that
-	 * has it. */
+	/* "cut 0, partial(Sum)"; with micro-batches "cut 0; over time cut 0";
+	 * with several stages "stage 0: cut 0", for each that has it. */
 	const char *was, *is;
 } plan_difference;
 
@@ -32,8 +31,8 @@ typedef VEC(plan_difference) plan_differences;
  * has. */
 plan_differences plan_compare(const plan_pair *d, bool operators);
 
-/* The turns of its loop; 1 without.  The largest arena of its stages.  Its
- * buckets, and the reductions in them. */
+/* The turns of the loop, 1 without one; the largest arena of any stage; the
+ * number of buckets, and of the reductions in them. */
 int plan_micro_batches(const plan_pipeline *p);
 int64_t plan_most_memory(const plan_pipeline *p);
 int plan_all_buckets(const plan_pipeline *p, int *reductions);

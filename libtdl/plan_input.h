@@ -17,7 +17,7 @@ typedef struct carry_request {
 } carry_request;
 
 typedef struct plan_model {
-	const char *name; /* of one in a file with several; NULL */
+	const char *name; /* the model's name in a file with several; NULL */
 	cli_words defines, shapes;
 	carry_request carry;
 	train_request train;
@@ -25,7 +25,8 @@ typedef struct plan_model {
 
 #define PLAN_MODEL { .train = TRAIN_REQUEST }
 
-/* The options for it; PLAN_OPTIONS_SIZES are those about its sizes alone. */
+/* The options for the model; PLAN_OPTIONS_SIZES has only those for its
+ * sizes. */
 #define PLAN_OPTIONS_SIZES(m)                                                \
 	{ CLI_REPEAT, 'D', NULL, "NAME=VALUE",                               \
 	  "set a symbolic size, or an argument of a TDL model",              \
@@ -56,12 +57,12 @@ typedef struct plan_model {
 	PLAN_OPTIONS_CARRY(&(m)->carry),                                     \
 	DRIVER_OPTIONS_TRAIN(&(m)->train)
 
-/* The graph of the model at path, as it is written.  NULL as below. */
+/* The graph of the model at path, as written.  NULL as below. */
 graph *model_read_graph(job *d, const char *path, const plan_model *m,
 			cli_status *status);
 
-/* Reads the model at path, for a plan.  NULL when errors were added, or
- * printed: then *status is what the command ends with. */
+/* Reads the model at path for planning.  NULL after adding or printing errors;
+ * *status is then what the command ends with. */
 graph *plan_read_model(job *d, const char *path, const plan_model *m,
 		       cli_status *status);
 
@@ -69,24 +70,24 @@ graph *plan_read_model(job *d, const char *path, const plan_model *m,
 	{ CLI_INT, 'k', "devices", "N", "the number of devices", (k),        \
 	  .min = 1, .max = MESH_MAX_WORKERS }
 
-/* Whether the command line has one model, and a number of devices; if not, with
- * a usage error printed. */
+/* Whether the command line has one model and a number of devices; prints a
+ * usage error if not. */
 bool plan_is_asked_for(job *d, int nmodels, int64_t devices);
 
-/* Whether there is such a planner; if not, with a usage error printed. */
+/* Whether there is such a planner; prints a usage error if not. */
 bool plan_is_algorithm(job *d, const char *name);
 
-/* The same with more of them, in words behind the others. */
+/* The same with further names, which `more' lists for the message. */
 bool plan_is_algorithm_of(job *d, const char *name, const char *more);
 
 /* The planners' names, as the help lists them: "tofu (default), joint, ..". */
 const char *plan_algorithms(arena *a);
 
-/* The machine to plan for: a preset or a file, "cpu" where name is NULL.  NULL
- * when errors were added, or k devices of it have no place. */
+/* The machine to plan for: a preset or a file; "cpu" if name is NULL.  NULL
+ * after adding errors, also if it has no place for k devices. */
 const topology *plan_topology(job *d, const char *name, int64_t k);
 
-/* The same where devices may differ. */
+/* The same, but devices may differ. */
 const topology *plan_topology_of_stages(job *d, const char *name, int64_t k);
 
 #define PLAN_OPTION_TOPOLOGY(a, t)                                           \
@@ -101,8 +102,8 @@ const topology *plan_topology_of_stages(job *d, const char *name, int64_t k);
 	  "(default with --topology, else 0)", (text),                       \
 	  .choices = words_auto }
 
-/* Reads --bucket-bytes, where it is given, for plans for that machine:
- * plan_request.bucket.  False with a usage error printed. */
+/* Reads --bucket-bytes, if given, for plans for that machine:
+ * plan_request.bucket.  Returns false after a usage error. */
 bool plan_read_bucket(job *d, const char *text, const char *machine,
 		      int64_t *bytes);
 

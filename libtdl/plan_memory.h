@@ -6,13 +6,13 @@
 #include "libtdl/job.h"
 
 /* A copy of a plan with the chains that it has on processors, which save
- * memory: a machine's devices are that where it was measured by them, or where
- * none is named. */
+ * memory.  A machine's devices are processors if it was measured through them,
+ * or if no machine is named. */
 plan *plan_with_chains(arena *a, const plan *p, const topology *t);
 
-/* Whether a plan needs at most how->memory bytes, 0 for any number, with its
- * chains; if not, says its excess, the buffers that cause it, and what would be
- * enough. */
+/* Whether a plan, with its chains, needs at most how->memory bytes (0: any
+ * number).  If not, prints by how much it exceeds them, the buffers that cause
+ * it, and what would be enough. */
 bool plan_fits(job *d, const plan_request *how, const plan *p);
 
 #endif

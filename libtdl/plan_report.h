@@ -18,15 +18,15 @@ json_t *plan_report_search(const plan_result *r);
 /* The sizes of a mesh's axes. */
 json_t *plan_mesh_json(const mesh *m);
 
-/* `micro_batches' of it: null without a loop. */
+/* The member `micro_batches': null without a loop. */
 json_t *plan_loop_json(const plan_loop *o);
 
-/* Numbers of micro-batches that were tried: null, or a list; "", or "; tried: 1
- * (..), 2 (..)". */
+/* The numbers of micro-batches tried: null, or a list; "", or "; tried: 1 (..),
+ * 2 (..)". */
 json_t *plan_tried_json(const plan_result *r);
 const char *plan_tried_text(arena *a, const plan_result *r);
 
-/* Adds up the transfers of a plan by collective. */
+/* Adds the numbers of a plan's transfers to counts[], by collective. */
 void plan_count_transfers(const plan *p, int *counts);
 
 /* "102 MB" */

@@ -1,4 +1,4 @@
-/* The cost of a plan that is in a file, on a machine. */
+/* The cost, on a machine, of a plan read from a file. */
 #ifndef TDL_LIBTDL_PLAN_SCORE_H
 #define TDL_LIBTDL_PLAN_SCORE_H
 
@@ -8,10 +8,10 @@
 typedef struct plan_score {
 	const stages_view *v;
 	double alone; /* seconds of the same program on one device */
-	const profiles_share *by; /* NULL: there are no profiles */
+	const profiles_share *by; /* NULL: no profiles */
 } plan_score;
 
-/* On the machine of v; NULL with errors added. */
+/* The cost on the machine of v; NULL with errors added. */
 const plan_score *plan_score_of(job *d, const stages_view *v);
 
 /* The output of `tdlc score PLAN --json', and without. */

@@ -1,4 +1,4 @@
-/* The search for a plan, with all choices of `tdlc plan'. */
+/* The search for a plan, with all options of `tdlc plan'. */
 #ifndef TDL_LIBTDL_PLAN_SEARCH_H
 #define TDL_LIBTDL_PLAN_SEARCH_H
 
@@ -21,15 +21,15 @@ typedef struct plan_options {
 	const char *micro_batches; /* NULL, a number or "auto" */
 	int64_t turns;	 /* the number; 1 for "auto", 0 for NULL */
 	bool any_turns;	 /* it is "auto" */
-	bool statistics; /* of turns_options */
+	bool statistics; /* as in turns_options */
 	cli_words batch_dims;
-	batch_dim *batch; /* these as they were read */
+	batch_dim *batch; /* batch_dims, parsed */
 	const char *bucket; /* NULL, a size or "auto" */
 	const char *stages; /* NULL: one; a number or "auto" */
-	bool no_stages;	    /* auto looks for none: "none" was given */
+	bool no_stages;	    /* "none" was given: auto considers no stages */
 	const char *replicas; /* the same */
 	const char *pipeline_schedule, *inside; /* NULL: the default */
-	const char *named; /* the algorithm that is given; NULL */
+	const char *named; /* the algorithm that was given; NULL */
 	pipeline_aims aims;
 	const graph *model; /* in no turns, of plan_request_of() */
 } plan_options;
@@ -71,7 +71,7 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	  "(default: the dimensions that the model calls so)",               \
 	  &(o)->batch_dims }
 
-/* The options; those of the model are others (plan_input.h). */
+/* The options of the search; those of the model are in plan_input.h. */
 #define PLAN_OPTIONS_SEARCH(a, o)                                            \
 	PLAN_OPTION_DEVICES(&(o)->devices),                                  \
 	{ CLI_TEXT, 0, "algorithm", "A",                                     \
@@ -108,25 +108,25 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	{ CLI_FLAG, 0, "no-fuse", NULL,                                      \
 	  "keep every operator a kernel of its own", &(o)->separate }
 
-/* Whether the options go together; if not, with a message.  Sets those that
- * were not given. */
+/* Whether the options are consistent; prints a message if not.  Sets defaults
+ * for options not given. */
 bool plan_options_agree(job *d, plan_options *o);
 
-/* The request that the options make for a graph.  False when errors were
- * added. */
+/* Makes the request for a graph from the options.  Returns false after adding
+ * errors. */
 bool plan_request_of(job *d, const graph *g, plan_options *o,
 		     plan_request *how);
 
-/* The options of a division into so many turns. */
+/* The options for a division into `turns' turns. */
 turns_options plan_turns_options(const plan_options *o, int turns);
 
-/* Searches with the request as it is.  False when errors were added. */
+/* Searches with the request as it is.  Returns false after adding errors. */
 bool plan_search_once(const plan_request *how, const lower_options *lower,
 		      plan_result *r);
 
-/* Searches, and checks the plan against the limits.  CLI_OK with the plan in
- * *r, unless errors were added: *made is false then.  Otherwise the status that
- * a command ends with, after a message. */
+/* Searches, and checks the plan against the limits.  Returns CLI_OK with the
+ * plan in *r, unless errors were added, when *made is false; otherwise the
+ * status with which the command ends, after a message. */
 cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 		       const lower_options *lower, plan_result *r, bool *made);
 

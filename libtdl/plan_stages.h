@@ -6,29 +6,29 @@
 #include "base/json.h"
 #include "libtdl/plan_search.h"
 
-/* Reads --stages and the options that go with it; if they do not go together,
- * false after a message. */
+/* Reads --stages and related options; returns false after a message if they are
+ * inconsistent. */
 bool plan_stages_agree(job *d, plan_options *o);
 
-/* plan_search() with --stages.  Of any number of stages, the best plan without
- * is the result where one stage is the best, or there is one micro-batch: then
- * r->pipeline is NULL. */
+/* plan_search() with --stages.  For any number of stages, the result is the
+ * best plan without stages if one stage is best, or there is one micro-batch;
+ * r->pipeline is NULL then. */
 cli_status plan_stages_search(job *d, const plan_request *how,
 			      const plan_options *o,
 			      const lower_options *lower, plan_result *r,
 			      bool *made);
 
-/* A plan of several stages of a large graph, for plan_stages_beside(), within
- * the memory: the search without stages, which is longer, then leaves out what
- * cannot be faster.  *found stays NULL where there is none, or none is to be
- * looked for.  False when errors were added. */
+/* Finds a plan of several stages of a large graph, within the memory, for
+ * plan_stages_beside().  The search without stages, which takes longer, can
+ * then omit what cannot be faster. *found stays NULL if there is none, or none
+ * is wanted.  Returns false after adding errors. */
 bool plan_stages_ahead(job *d, const plan_request *how, const plan_options *o,
 		       const struct pipeline_result **found);
 
-/* Beside what auto has found without stages, where micro-batches are asked for
- * and plans compared by time: a plan of several stages that is faster, or that
- * has memory where *r has not, takes its place; known: of plan_stages_ahead().
- * False when errors were added. */
+/* If micro-batches are requested and plans are compared by time, looks for a
+ * plan of several stages.  It replaces *r, the plan of auto without stages, if
+ * it is faster, or fits in memory where *r does not. known: from
+ * plan_stages_ahead().  Returns false after adding errors. */
 bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
 			const struct pipeline_result *known, plan_result *r);
 

@@ -1,5 +1,5 @@
-/* Plans of one model side by side, by every planner; one out of pins may come
- * first. */
+/* Plans of one model side by side, by every planner; a plan made from pins may
+ * come first. */
 #ifndef TDL_LIBTDL_PLANNER_TABLE_H
 #define TDL_LIBTDL_PLANNER_TABLE_H
 
@@ -13,22 +13,22 @@
 typedef struct planner_request {
 	int64_t devices;
 	cli_words algorithms, with;
-	bool score;	/* a plan out of the pins comes first: */
-	pin_texts pins; /* else the planners' plans have them */
+	bool score;	/* a plan made from the pins comes first; .. */
+	pin_texts pins; /* .. otherwise the pins apply to the planners' plans */
 	const char *topology;
-	double seconds; /* of each search; 0: no limit */
-	const char *limit; /* NULL, a size; .. */
-	int64_t memory;	   /* .. plan_request.memory, when it was read */
-	search_variant variant; /* of megatron */
+	double seconds; /* per search; 0: no limit */
+	const char *limit; /* NULL or a size; .. */
+	int64_t memory;	   /* .. plan_request.memory, once read */
+	search_variant variant; /* for megatron */
 	const char *bucket;	/* NULL, a size or "auto"; .. */
-	int64_t bucket_bytes;	/* .. plan_request.bucket, when it was read */
+	int64_t bucket_bytes;	/* .. plan_request.bucket, once read */
 	int64_t micro_batches;	/* 0: the batch is not divided */
-	bool statistics;	/* of turns_options, as are .. */
+	bool statistics;	/* as in turns_options, likewise .. */
 	int nbatch;
 	const batch_dim *batch; /* .. these */
 	bool separate;		/* of plan_request */
-	/* A plan that is known, by a planner of that name, and the seconds of
-	 * its search: it takes the place of this planner's; NULL. */
+	/* A known plan, the name of its planner, and the seconds of its search:
+	 * used instead of running this planner; NULL. */
 	const plan_result *own;
 	const char *own_name;
 	double own_seconds;
@@ -70,34 +70,34 @@ typedef struct planner_table {
 	const graph *graph;
 	const topology *machine;
 	int devices;
-	int64_t memory; /* that each may need; 0: any */
-	bool scored; /* the first plan is that of the pins, .. */
+	int64_t memory; /* that each may use; 0: any */
+	bool scored; /* the first plan is made from the pins, .. */
 	bool staged; /* .. or the first pipeline is */
 	VEC(plan_result) plans;
 	VEC(planner_pipeline) pipelines;
-	/* The greatest bound in bytes that is proven for all plans that cut
-	 * every tensor; -1: there is none. */
+	/* The greatest lower bound, in bytes, proven for all plans that cut
+	 * every tensor; -1: none. */
 	int64_t bound;
 } planner_table;
 
-/* Whether the options go together; if not, with a message.  Reads those that
- * are texts. */
+/* Whether the options are consistent; prints a message if not.  Parses those
+ * that are texts. */
 bool planner_options_agree(job *d, planner_request *r);
 
-/* Plans g with all planners that are asked for, in the order of their table,
- * auto last.  False when errors were added. */
+/* Plans g with all requested planners, in the order of their table, auto last.
+ * Returns false after adding errors. */
 bool planner_table_of(job *d, const graph *g, const planner_request *r,
 		      planner_table *t);
 
-/* The excess of a plan over the bound, as a part of the bound; -1 if that is
- * meaningless, since the plan replicates tensors that could be cut. */
+/* The excess of a plan over the bound, relative to the bound; -1 if that is
+ * meaningless because the plan replicates tensors that could be cut. */
 double planner_gap(const plan_result *r, int64_t bound);
 
-/* Whether a plan needs more memory than it may. */
+/* Whether a plan needs more memory than allowed. */
 bool planner_exceeds(const planner_table *t, int64_t nbytes);
 
-/* The rows of the output of `tdlc compare --json', planners and pipelines, each
- * without the lists of its tensors and operators. */
+/* The rows of the output of `tdlc compare --json', for planners and pipelines,
+ * without the lists of their tensors and operators. */
 json_t *planner_table_rows(const planner_table *t);
 
 /* The output of `tdlc compare --json' and of `tdlc score --json'. */

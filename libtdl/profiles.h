@@ -1,5 +1,5 @@
-/* The profiles of a job (--profile): machines with what was measured on them,
- * and how much of predicted times that is. */
+/* The profiles of a job (--profile): machines with their measurements, and how
+ * much of a predicted time these cover. */
 #ifndef TDL_LIBTDL_PROFILES_H
 #define TDL_LIBTDL_PROFILES_H
 
@@ -10,12 +10,12 @@
 #include "libtdl/job.h"
 #include "plan/pipeline.h"
 
-/* The machine while k of its devices are at work, with the job's profiles; NULL
- * with errors added. */
+/* The machine with k of its devices at work, with the job's profiles; NULL with
+ * errors added. */
 const topology *profiles_machine(job *d, const topology *t, int64_t k);
 
-/* The seconds of all instructions of a step, by where they are from: n plans,
- * the stages of one or several. */
+/* The seconds of all instructions of a step, by source.  For n plans: the
+ * stages of one plan, or several plans. */
 typedef struct profiles_share {
 	double seconds[TIME_SOURCES];
 } profiles_share;

@@ -1,5 +1,5 @@
-/* A plan as a report: all that is drawn of it, as JSON, and the page that draws
- * it. */
+/* A plan as a report: everything that is drawn of it, as JSON, and the page
+ * that draws it. */
 #ifndef TDL_LIBTDL_REPORT_H
 #define TDL_LIBTDL_REPORT_H
 
@@ -9,17 +9,17 @@
 #include "plan/plan.h"
 
 /* The figures of a plan, with times predicted for a machine: the output of
- * `tdlc report --json' (docs/report.md).  The plan has to be laid out by its
- * mesh on the machine, plan_topology().  What takes a look at each
- * worker is null for more than 256 of them. */
+ * `tdlc report --json' (docs/report.md).  The plan's mesh must be that of the
+ * machine, as plan_topology() checks.  Figures that need a visit of each worker
+ * are null for more than 256 workers. */
 json_t *report_json(const plan *p, const topology *machine);
 
-/* The same of a plan of several stages: the figures of the whole, and a report
- * for each stage, with the times of the simulated step. */
+/* The same for a plan with several stages: the figures of the whole, and a
+ * report for each stage with the times of the simulated step. */
 json_t *report_stages_json(const stages_view *v);
 
-/* The page that draws a report: HTML that loads nothing, in a, *len bytes.  No
- * text of the report is markup in it, whatever it contains. */
+/* The page that draws a report: HTML that loads nothing, in a, *len bytes.
+ * Texts of the report are escaped: none becomes markup. */
 char *report_page(arena *a, const json_t *report, size_t *len);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "libtdl/explain.h"
 
-/* The names of explain_format, "text" first; NULL comes last. */
+/* The names of explain_format, "text" first; ends with NULL. */
 extern const char *const explain_formats[];
 
-/* The output of `tdlc explain --format', in a format other than EXPLAIN_TEXT.
+/* The output of `tdlc explain --format', for formats other than EXPLAIN_TEXT.
  * NULL, with *status, after a message or with errors added. */
 const char *rule_text(job *d, const explain_request *r, cli_status *status);
 

@@ -1,5 +1,5 @@
-/* A plan of one stage or of several on a machine: its simulated step, as text,
- * as JSON, as a trace and as a chart. */
+/* A plan with one stage or several on a machine: its simulated step as text, as
+ * JSON, as a trace and as a chart. */
 #ifndef TDL_LIBTDL_STAGES_VIEW_H
 #define TDL_LIBTDL_STAGES_VIEW_H
 
@@ -16,36 +16,37 @@ typedef struct stages_view {
 	const simulation *step;
 	int *nuses; /* by stage: memory over time */
 	simulated_use **uses;
-	int64_t *peak; /* the most of these */
+	int64_t *peak; /* the greatest of these */
 } stages_view;
 
-/* A machine by its name, NULL for the default, that has k devices; NULL when
- * errors were added. */
+/* The machine with that name (NULL: the default) and k devices; NULL after
+ * adding errors. */
 const topology *stages_machine(job *d, const char *name, int64_t k);
 
-/* The name, or the file, of the machine to predict times for: the one that is
- * asked for, else the one that the plan was made for; NULL: the default. */
+/* The name, or the file, of the machine for which to predict times: the one
+ * requested, else the one for which the plan was made; NULL: the default. */
 const char *stages_machine_name(const plan_prediction *p, const char *asked);
 
-/* Simulates a step; NULL after an error, at `path'. */
+/* Simulates a step; NULL after adding an error at `path'. */
 const stages_view *stages_view_of(job *d, const plan_pipeline *p,
 				  const topology *machine, const char *path);
 
 /* ---- parts of other results -------------------------------------------- */
 
-/* "F", "B", "W"; of segment -1 "before", behind the last "after". */
+/* "F", "B", "W"; "before" for segment -1, "after" for the one after the
+ * last. */
 const char *stages_pass_name(const plan *of, int segment);
 
-/* The node of a stage that node n computes again in its backward pass; -1. */
+/* The node of a stage that node n recomputes in its backward pass; -1. */
 int stages_computes_again(const plan *of, int n);
 
-/* The operators of a stage's forward pass that its backward pass computes
- * again. */
+/* The number of operators of a stage's forward pass that its backward pass
+ * recomputes. */
 int stages_recomputed(const plan *of);
-/* "117 operators", of all stages; NULL where there are none. */
+/* "117 operators", over all stages; NULL if there are none. */
 const char *stages_recomputed_text(arena *a, const plan_pipeline *p);
 
-/* [{"from", "to", "tensor", "once", "bytes"}]: bytes to all receivers in a
+/* [{"from", "to", "tensor", "once", "bytes"}]: bytes to all receivers per
  * step. */
 json_t *stages_channels_json(const stages_view *v);
 
@@ -67,20 +68,21 @@ void stages_show_dot(FILE *to, const stages_view *v, bool unfolded);
 
 /* ---- tdlc explain ------------------------------------------------------ */
 
-/* A tensor by its name: its number in each stage, -1 where that has none. */
+/* A tensor by its name: its number in each stage, -1 where it does not
+ * exist. */
 typedef struct stages_tensor {
 	const char *name;
 	int *in;
 } stages_tensor;
 
-/* False where there is none of that name. */
+/* Returns false if there is none of that name. */
 bool stages_find_tensor(const stages_view *v, const char *name,
 			stages_tensor *x);
 
-/* A hint at a name that was probably meant, as spelling_hint() has it. */
+/* A hint at the name that was probably meant, as from spelling_hint(). */
 const char *stages_tensor_hint(const stages_view *v, const char *name);
 
-/* Where it is made, held, sent and read. */
+/* Where it is computed, held, sent and read. */
 void stages_tensor_text(FILE *to, const stages_view *v, const stages_tensor *x);
 json_t *stages_tensor_json(const stages_view *v, const stages_tensor *x);
 
@@ -94,8 +96,8 @@ json_t *stages_trace(const stages_view *v);
 
 /* ---- the diagram ------------------------------------------------------- */
 
-/* A line for each stage, with a legend: a character for each part of the step,
- * the micro-batch that is done for most of it. */
+/* A line for each stage, with a legend.  A character stands for a part of the
+ * step and shows the micro-batch that takes most of it. */
 void stages_chart_text(FILE *to, const stages_view *v);
 
 /* The same as SVG, drawn to scale, with messages. */

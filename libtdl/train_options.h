@@ -9,8 +9,8 @@
 typedef struct train_request {
 	bool train, evaluate;
 	const char *loss, *optimizer, *recompute;
-	int precision; /* of train_precisions, 0 where it is not given */
-	double clip_norm; /* NO_CLIP_NORM where it is not given */
+	int precision; /* index in train_precisions, 0 if not given */
+	double clip_norm; /* NO_CLIP_NORM if not given */
 	cli_words freeze, only;
 	int64_t seed;
 } train_request;
@@ -21,7 +21,7 @@ extern const char *const train_precisions[];
 
 #define TRAIN_REQUEST { .clip_norm = NO_CLIP_NORM }
 
-/* All but --recompute, which commands about stages have for another end. */
+/* All but --recompute, which has another meaning in commands about stages. */
 #define DRIVER_OPTIONS_TRAIN_STEP(r)                                         \
 	{ CLI_FLAG, 0, "train", NULL,                                        \
 	  "plan a step of the model's training", &(r)->train },              \
@@ -60,13 +60,13 @@ extern const char *const train_precisions[];
 	  "least possible (sqrt); all that a stage of a pipeline computes "  \
 	  "(stage)", &(r)->recompute }
 
-/* Sets o->train, o->numbers and o->seed, for the model at a path.  CLI_USAGE,
- * after a message, if an option needs --train, or --evaluate, which is
- * missing. */
+/* Sets o->train, o->numbers and o->seed for the model at a path.  Returns
+ * CLI_USAGE, after a message, if an option needs --train, or --evaluate, which
+ * is missing. */
 cli_status job_train_options(job *d, const train_request *r, const char *path,
 			     model_options *o);
 
-/* CLI_USAGE, after a message, where a pattern of --freeze or --train-only
+/* Returns CLI_USAGE, after a message, if a pattern of --freeze or --train-only
  * matched no weight. */
 cli_status job_check_globs(job *d, const model_options *o);
 

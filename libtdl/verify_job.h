@@ -10,8 +10,9 @@
 
 typedef struct verify_request {
 	int64_t seed, trials;
-	bool strict; /* what is missed, too large or compared nowhere counts as
-			a difference, too */
+	/* strategies missed, regions too large and gradients compared nowhere
+	 * count as differences too */
+	bool strict;
 	bool gradients;
 } verify_request;
 
@@ -45,14 +46,15 @@ extern const char *const verify_kind_names[]; /* "wrong", .. */
 /* Findings of a kind. */
 int verify_count(const verify_result *r, verify_kind kind);
 
-/* Verifies them; see() gets each result, which lives as long as that call. */
+/* Verifies the operators.  Calls see() with each result, which is valid only
+ * during the call. */
 verify_totals verify_ops(tdl_modules *m, const op_list *ops,
 			 const verify_request *r,
 			 void (*see)(void *to, arena *a,
 				     const verify_result *one), void *to);
 
-/* The output of `tdlc verify --json': of one operator, and of all, whose list
- * is stolen. */
+/* The output of `tdlc verify --json': for one operator; for all, whose list it
+ * steals. */
 json_t *verify_result_json(const verify_result *r);
 json_t *verify_json(const verify_request *r, const verify_totals *t,
 		    json_t *all);
