@@ -1,5 +1,5 @@
 /* A barrier for threads that can be broken: after barrier_break() no thread
- * waits any more. */
+ * waits at it. */
 #ifndef TDL_RUNTIME_COMM_BARRIER_H
 #define TDL_RUNTIME_COMM_BARRIER_H
 
@@ -17,7 +17,8 @@ typedef struct barrier {
 void barrier_init(barrier *b, int n);
 void barrier_destroy(barrier *b);
 
-/* Waits until n threads do; false if the barrier is broken. */
+/* Waits until n threads have arrived.  Returns false if the barrier is
+ * broken. */
 bool barrier_wait(barrier *b);
 void barrier_break(barrier *b);
 

@@ -8,60 +8,62 @@
 #include "runtime/comm/heartbeat.h"
 #include "runtime/exec/communicator.h"
 
-enum { PEER_MONITOR_SHARED = 4 }; /* files that others may not have read yet */
+enum { PEER_MONITOR_SHARED = 4 }; /* shared files that others may not have read
+				   * yet */
 
-/* The other ranks as the thread sees them. */
+/* Another rank as the monitoring thread sees it. */
 typedef struct peer {
 	int64_t beat;
-	double heard; /* the time when that was new */
+	double heard; /* when beat last changed */
 	int status;
 	char host[64];
 } peer;
 
 typedef struct peer_monitor {
 	arena *a;
-	const char *prefix; /* of all files' paths */
-	const char *path, *first; /* of the own heartbeat, of rank 0's */
+	const char *prefix; /* common to all files' paths */
+	const char *path, *first; /* of this process's heartbeat, of rank 0's */
 	int rank, nranks;
 	double timeout; /* seconds */
-	uint64_t *joined; /* the numbers that the ranks have drawn */
+	uint64_t *joined; /* the ranks' random numbers */
 	peer *peers;
 	pthread_t thread;
 	bool watches;
-	int64_t shared[PEER_MONITOR_SHARED]; /* meetings, the oldest first */
+	/* meetings with shared files, the oldest first */
+	int64_t shared[PEER_MONITOR_SHARED];
 	int nshared;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects the members below */
 	heartbeat own;
 	const plan_pipeline *p; /* NULL for none */
 	const comm_progress *progress;
 	bool ends;
 } peer_monitor;
 
-/* The file of data shared at a meeting; in a. */
+/* The path of the file with the data shared at a meeting; in a. */
 char *peer_monitor_shared(const peer_monitor *b, arena *a, int64_t meeting);
 
-/* Writes the own heartbeat; false with errno set. */
+/* Writes this process's heartbeat; false with errno set. */
 bool peer_monitor_write(peer_monitor *b);
 
-/* Reads that of another, or the own. */
+/* Reads the heartbeat of a rank; false if there is none. */
 bool peer_monitor_read(const peer_monitor *b, int rank, heartbeat *x);
 
 
-/* Waits a moment, longer the more often nothing was found. */
+/* Sleeps for a moment, longer with each call that found nothing (nth). */
 void peer_monitor_rest(int nth);
 
 /* Starts the thread. */
 bool peer_monitor_watch(peer_monitor *b);
 
-/* Ends the thread, and tells the others the exit status of this process. */
+/* Ends the thread, and tells the others this process's exit status. */
 void peer_monitor_end(peer_monitor *b, cli_status status);
 
-/* Removes the files that this process has shared, or all its files; files of a
- * former run. */
+/* Removes the files that this process has shared, or all its files; removes
+ * files of an earlier run. */
 void peer_monitor_clear(peer_monitor *b, bool all);
 void peer_monitor_clear_old(const peer_monitor *b);
 
-/* Prints the reason and ends the process, and so the others. */
+/* Prints the reason and ends the process, and thereby the others. */
 void peer_monitor_die(peer_monitor *b, cli_status status, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), noreturn));
 

@@ -1,5 +1,5 @@
-/* The position of a worker in the program, for others that have to wait until
- * it is far enough. */
+/* The position of a worker in its program, and waiting for another worker to
+ * reach a position. */
 #ifndef TDL_RUNTIME_COMM_PROGRESS_H
 #define TDL_RUNTIME_COMM_PROGRESS_H
 
@@ -18,14 +18,14 @@ typedef struct progress {
 void progress_init(progress *p);
 void progress_destroy(progress *p);
 
-/* Moves on, or back; the latter only while no thread waits. */
+/* Moves forward, or back; back only while no thread waits. */
 void progress_set(progress *p, int at);
 
-/* Waits until the worker has come to `at`, `spins` times without sleeping;
- * false if the post is broken. */
+/* Waits until the worker has reached `at', polling `spins' times before it
+ * sleeps.  Returns false if the position is broken. */
 bool progress_wait(progress *p, int at, int spins);
 
-/* No thread waits from now on. */
+/* From now on no thread waits. */
 void progress_break(progress *p);
 
 #endif
