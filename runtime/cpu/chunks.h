@@ -1,7 +1,7 @@
-/* The texts of a plan's kernels, each once, divided into files that are
- * compiled at the same time.  Texts that differ in numbers alone, as
- * compiler/codegen defines them in front of a text, are one, whose kernels hand
- * these numbers to it. */
+/* Divides the distinct texts of a plan's kernels into files that are compiled
+ * in parallel.  Texts that differ only in the numbers that compiler/codegen
+ * defines in front of them are compiled once; their kernels pass these numbers
+ * to it. */
 #ifndef TDL_RUNTIME_CPU_CHUNKS_H
 #define TDL_RUNTIME_CPU_CHUNKS_H
 
@@ -9,19 +9,20 @@
 
 typedef struct chunk {
 	int n;	    /* kernels in it */
-	char *text; /* of the file; kernel i is tdl_ki in it */
+	char *text; /* of the file, in which kernel i is called tdl_ki */
 } chunk;
 
 typedef struct chunks {
-	int *same; /* by kernel: the first one of its text; -1: it has none */
-	int nkernels; /* of different texts */
+	/* by kernel: the first one with its text; -1: it has no text */
+	int *same;
+	int nkernels; /* number of different texts */
 	int n;
-	chunk *at; /* those that take longest first, in a */
+	chunk *at; /* in a; those that take longest to compile first */
 } chunks;
 
-/* Divides the texts for so many processors, into as many files or, of many
- * kernels, into more; into one at least.  sources[i] is NULL for a kernel that
- * has none. */
+/* Divides the texts for `processors' processors into as many files or, if there
+ * are many kernels, more; at least one. sources[i] is NULL for a kernel without
+ * text. */
 chunks chunks_of(arena *a, int n, const char *const *sources, int processors);
 
 #endif

@@ -8,16 +8,16 @@
 #include "runtime/exec/backend.h"
 #include "runtime/exec/thread_pool.h"
 
-/* The work space of a thread of a worker's pool. */
+/* The work space of one thread of a worker's pool. */
 typedef struct bench {
 	void *scratch; /* TDL_SCRATCH bytes */
-	double busy;   /* seconds of the run's parts, where they are asked for:
-			  of packing, too */
+	/* seconds of the run's parts, including packing, if requested */
+	double busy;
 	eval_status status;
 	eval_fault fault;
-	bool failed; /* in oneDNN */
-	/* Of chains: what is inner in a part, the run at hand, and the seconds
-	 * of each. */
+	bool failed; /* oneDNN has failed */
+	/* For chains: memory for the inner results of a part, the current run,
+	 * and the seconds of each run. */
 	void *inner;
 	int64_t inner_bytes;
 	int run;
@@ -29,21 +29,23 @@ typedef struct cpu {
 	const plan *p;
 	kernels_from kernels;
 	int nworkers, thread_pool_size;
-	cpu_kernel **generated; /* by kernel; NULL where it is evaluated, or
-				   only computed with an epilogue */
-	int *epilogues; /* by kernel: where its first one is in generated */
+	/* by kernel; NULL: interpreted, or computed only with an epilogue */
+	cpu_kernel **generated;
+	/* by kernel: index in generated of its first epilogue */
+	int *epilogues;
 	bool joins;
 	tdl_keeps *keeps;	/* [kernel * KEPT_SIDES + side] */
 	uint32_t **reads;	/* by kernel: shares_reads() */
 	opaque_fn *opaque;
 	void *built, *library; /* handles of dlopen() */
-	onednn *onednn;	       /* NULL unless it is asked for */
-	box *parts;	       /* as benches: of the run at hand */
+	onednn *onednn;	       /* NULL unless requested */
+	box *parts;	       /* by bench: its part of the current run */
 	thread_pool **teams;   /* by worker */
 	bench *benches;	       /* [worker * thread_pool_size + thread] */
 } cpu;
 
-/* Computes all of a run's space, by one thread; the status is the bench's. */
+/* Computes the whole space of a run in one thread; stores the status in the
+ * bench. */
 void cpu_compute(cpu *c, const kernel_run *r, bench *at);
 
 /* backend.run_chain */

@@ -1,11 +1,11 @@
 /* oneDNN, for kernels that it computes at the processor's speed: products of
- * matrices, convolutions and their gradients, found by their structure, from
- * any plan.
+ * matrices, convolutions and their gradients, recognized by structure in any
+ * plan.
  *
- * A part of a run is computed by one thread of a worker, in one call, or a few
- * that add up; oneDNN starts no threads of its own.  What it wants in another
- * order is copied to the thread's work space before, or, of a factor that is
- * kept (plan/kept.h), once. */
+ * One thread of a worker computes a part of a run, in one call or a few that
+ * add up; oneDNN starts no threads of its own.  Operands that it wants in
+ * another order are copied to the thread's work space first; a factor that is
+ * kept (plan/kept.h) is copied once. */
 #ifndef TDL_RUNTIME_CPU_ONEDNN_H
 #define TDL_RUNTIME_CPU_ONEDNN_H
 
@@ -15,8 +15,8 @@
 typedef struct onednn onednn;
 typedef struct onednn_run onednn_run;
 
-/* For workers with so many threads each.  NULL, with *f set, where there is no
- * oneDNN. */
+/* Opens oneDNN for nworkers workers with nthreads threads each.  NULL, with *f
+ * set, if it is not installed. */
 onednn *onednn_open(int nworkers, int nthreads, failure *f);
 void onednn_close(onednn *o);
 
@@ -24,20 +24,21 @@ void onednn_close(onednn *o);
 typedef struct onednn_job {
 	const kernel *k;
 	const kernel_run *r;
-	const tdl_keeps *keeps; /* [KEPT_SIDES]: which inputs r->kept[] is of */
+	/* [KEPT_SIDES]: the inputs to which r->kept[] belongs */
+	const tdl_keeps *keeps;
 	int nparts;
 	const box *parts;
 } onednn_job;
 
-/* The calls that compute a run of a worker, found once for runs that are alike;
- * NULL where none fit some part.  They live as long as o. */
+/* The calls that compute a worker's run, found once for equal runs.  NULL if
+ * none fit some part.  They live as long as o. */
 onednn_run *onednn_find(onednn *o, int worker, const onednn_job *j);
 
-/* Whether factors have to be packed first; if so all parts are packed, before
- * any is run. */
+/* Whether factors must be packed first.  If so, all parts are packed before any
+ * is run. */
 bool onednn_fills(const onednn_run *x, const onednn_job *j);
 
-/* Packs what part i keeps, or computes it; false on a failure of oneDNN's. */
+/* Packs the kept factors of part i; computes part i.  False if oneDNN fails. */
 bool onednn_pack(onednn_run *x, const onednn_job *j, int i);
 bool onednn_compute(onednn_run *x, const onednn_job *j, int i);
 
