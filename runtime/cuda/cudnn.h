@@ -9,9 +9,9 @@ enum { DNN_WORKSPACE = 256 << 20 }; /* bytes, at most */
 typedef struct dnn dnn;
 typedef struct dnn_run dnn_run;
 
-/* As the functions of library.h, for cuDNN alone; everything lives as long as
- * the arena.  dnn_plan() returns in *workspace the bytes of workspace that the
- * run needs; dnn_run_on() is given their address. */
+/* As the functions of library.h, for cuDNN alone.  Everything lives as long as
+ * the arena. dnn_plan() returns the workspace that the run needs, in bytes, in
+ * *workspace; dnn_run_on() receives its address. */
 dnn *dnn_open(arena *a, cuda *c, const library_options *o, failure *f);
 void dnn_close(dnn *d);
 dnn_run *dnn_plan(dnn *d, int worker, const bind_run *r, size_t *workspace);

@@ -1,5 +1,5 @@
-/* A transfer between GPUs of several processes, from the view of one of them:
- * its collective, and the data that pass through staging memory.
+/* A transfer between GPUs of several processes as one of them sees it: its
+ * collective, and the data that go through staging memory.
  *
  * All processes derive the same from the plan alone. */
 #ifndef TDL_RUNTIME_CUDA_EXCHANGE_H
@@ -10,11 +10,13 @@
 
 typedef enum exchange_kind {
 	EXCHANGE_LOCAL,	     /* no worker receives from another */
-	EXCHANGE_MESSAGES,   /* between those with data to send */
-	EXCHANGE_ALL_GATHER, /* these by the library, among equals */
+	/* messages between workers that have data to send */
+	EXCHANGE_MESSAGES,
+	/* from here on by the library, between equal parts */
+	EXCHANGE_ALL_GATHER,
 	EXCHANGE_ALL_TO_ALL,
 	EXCHANGE_REDUCE_SCATTER,
-	EXCHANGE_ALL_REDUCE, /* with the next transfer, .. */
+	EXCHANGE_ALL_REDUCE, /* together with the next transfer, .. */
 	EXCHANGE_NOTHING,    /* .. which this one is */
 } exchange_kind;
 
@@ -25,8 +27,8 @@ typedef struct parcel {
 	int nboxes;
 	box *boxes;
 	int64_t nbytes;
-	/* In staging memory; or in the buffer itself, where it lies there in
-	 * one piece. */
+	/* In staging memory; or directly in the buffer if the data are
+	 * contiguous there. */
 	bool direct;
 	int64_t at;
 } parcel;
@@ -34,16 +36,16 @@ typedef struct parcel {
 typedef struct exchange {
 	exchange_kind kind;
 	int instr, worker;
-	uint32_t axes; /* of the mesh, along which it goes: those that differ
-			  on them only are a group, .. */
-	int size, number; /* .. of so many, of which this is one */
+	/* of the mesh: workers that differ only on these form a group, .. */
+	uint32_t axes;
+	int size, number; /* .. of `size' workers, in which this is `number' */
 	dtype type;
 	reducer reducer;  /* COMBINE */
 	int nto, nfrom;
 	parcel *to, *from; /* others, by ascending number */
-	parcel own;	   /* the data that stay with the worker; */
-	bool zeros;	   /* these are zeros, and there is nothing else */
-	/* A collective has a slot of this size for each worker of the group, in
+	parcel own;	   /* data that stay on the worker */
+	bool zeros;	   /* they are zeros, and there is nothing else */
+	/* Bytes that a collective needs for each worker of the group, in
 	 * staging memory or in the buffer itself. */
 	int64_t slot;
 	bool sends_direct, receives_direct;
@@ -52,23 +54,23 @@ typedef struct exchange {
 	int64_t received; /* bytes from others */
 } exchange;
 
-/* Whether the library combines elements as reducer_combine() does, apart from
- * the order. */
+/* Whether the library combines elements like reducer_combine(), except for the
+ * order. */
 typedef bool reduces_fn(reducer r, dtype t);
 
 exchange exchange_of(arena *a, const plan *p, int instr, int worker,
 		     reduces_fn *reduces);
 
-/* A message of a pipeline, a SEND or a RECEIVE of a worker of the stage.
- * Numbers are those on the link: all senders, then all receivers. */
+/* A message of a pipeline: a SEND or RECEIVE of a worker of the stage.  Workers
+ * have their numbers on the link: all senders, then all receivers. */
 exchange exchange_of_message(arena *a, const plan_pipeline *p, int stage,
 			     int instr, int worker);
 
-/* Merges two that follow each other into one, if that is correct. */
+/* Merges two consecutive transfers into an all-reduce, if that is correct. */
 void exchange_merge(const plan *p, exchange *combine, exchange *move);
 
 /* Appends the copies before the library's part to `before', and those after it
- * to `after'.  memory is the worker's arena. */
+ * to `after'. memory is the worker's arena. */
 void exchange_lists(const exchange *x, const plan *p, CUdeviceptr memory,
 		    CUdeviceptr outbox, CUdeviceptr inbox, pack_list *before,
 		    pack_list *after);

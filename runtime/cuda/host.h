@@ -1,5 +1,5 @@
-/* Kernels that the host computes, in the order of a GPU's stream: their inputs
- * are copied down, and their result up. */
+/* Kernels computed by the host, in the order of a GPU's stream: their inputs
+ * are copied to the host, and their result back. */
 #ifndef TDL_RUNTIME_CUDA_HOST_H
 #define TDL_RUNTIME_CUDA_HOST_H
 
@@ -17,17 +17,17 @@ typedef struct host_call {
 	eval_fault fault;
 } host_call;
 
-/* The bytes of staging memory that a worker's run of a kernel takes. */
+/* Bytes of staging memory for a worker's run of a kernel. */
 int64_t host_call_bytes(const plan *p, int instr, int worker);
 
-/* A call of that memory, in a, which stays while it is used. */
+/* A call that uses that staging memory, in a; the memory must outlive it. */
 host_call *host_call_new(arena *a, const cuda *c, int instr, int worker,
 			 opaque_fn opaque, void *staging);
 
 /* Enqueues it. */
 bool host_call_run(host_call *x, CUstream s, failure *f);
 
-/* Whether the last run worked; a failure is reported once. */
+/* Whether the last run succeeded; each failure is reported once. */
 bool host_call_good(host_call *x, failure *f);
 
 #endif

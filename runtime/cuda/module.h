@@ -1,19 +1,18 @@
-/* CUDA text, compiled by NVRTC, kept in the cache, loaded. */
+/* CUDA text: compiled by NVRTC, cached, and loaded. */
 #ifndef TDL_RUNTIME_CUDA_MODULE_H
 #define TDL_RUNTIME_CUDA_MODULE_H
 
 #include "runtime/cuda/cuda.h"
 
-/* A text on every GPU. */
+/* A text, loaded on every GPU. */
 typedef struct cuda_module {
 	CUmodule *on; /* by GPU */
 } cuda_module;
 
-/* Compiles n texts, at the same time, unless the cache has them, for the GPUs
- * that are there, and loads them: modules[0..n).  A text may include the
- * headers of include/tdl that are for devices: "tdl/cuda.h".  Names of kernels
- * must be extern "C".  `what' names the texts in the message when one does not
- * compile. */
+/* Compiles n texts in parallel, unless they are cached, for the GPUs present,
+ * and loads them: modules[0..n).  A text may include the headers of include/tdl
+ * that are for devices: "tdl/cuda.h".  Kernels must be extern "C".  `what'
+ * names the texts in the message if one does not compile. */
 bool cuda_modules_load(cuda *c, int n, const char *const *texts,
 		       const char *what, cuda_module *modules, failure *f);
 void cuda_module_unload(cuda *c, cuda_module *m);

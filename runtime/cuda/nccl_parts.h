@@ -1,4 +1,4 @@
-/* The state of link_nccl, private to nccl.c and nccl_groups.c, which has the
+/* The state of link_nccl, private to nccl.c and to nccl_groups.c, which has the
  * communicators. */
 #ifndef TDL_RUNTIME_CUDA_NCCL_PARTS_H
 #define TDL_RUNTIME_CUDA_NCCL_PARTS_H
@@ -9,25 +9,26 @@
 #include "runtime/cuda/nccl_memory.h"
 #include "runtime/cuda/pack.h"
 
-/* The communicator of those that differ on some axes of the mesh only. */
+/* The communicator of the workers that differ only on some axes of the mesh. */
 typedef struct group {
 	uint32_t axes;
 	ncclComm_t comm;
 } group;
 
-/* Transfers that nothing orders. */
+/* Transfers in any order. */
 typedef struct phase {
 	int n;
 	exchange **of; /* those that need the library */
 	pack_list *before, *after;
 } phase;
 
-/* All but the moves that spread what the same bucket combines, then these. */
+/* First everything but the moves that spread what the same bucket combines,
+ * then these moves. */
 enum { PHASES = 2 };
 
 typedef struct bucket {
 	phase phases[PHASES];
-	int last; /* of its instructions; -1 where all is local */
+	int last; /* last of its instructions; -1 if all are local */
 } bucket;
 
 /* A link of the stage. */
@@ -49,7 +50,7 @@ typedef struct nccl {
 	const cuda_stage *s;
 	const plan *p;
 	int worker;	   /* of the stage */
-	VEC(group) groups; /* the first is that of all of the stage */
+	VEC(group) groups; /* the first is that of the whole stage */
 	link_group *links; /* by link of the pipeline; others are empty */
 	nccl_registrations registered;
 	exchange *exchanges; /* by instruction */
@@ -58,31 +59,34 @@ typedef struct nccl {
 	packer *packer;
 	CUdeviceptr outbox, inbox;
 	int64_t outbox_bytes, inbox_bytes;
-	int *reached; /* mapped memory, by queue: comm_progress */
-	int *numbers; /* by the first instruction of each: among transfers */
-	const communicator *members; /* whom the progress is told, .. */
+	int *reached; /* mapped memory, by queue: see comm_progress */
+	/* by the first instruction of each bucket: its number among
+	 * transfers */
+	int *numbers;
+	const communicator *members; /* told about the progress, .. */
 	void *link;		     /* .. and their state */
 	comm_progress progress;
-	double timeout; /* seconds until a peer that is gone has a name */
+	double timeout; /* seconds within which a missing peer is named */
 } nccl;
 
 #define NCCL_OF(l, f, function, ...) \
 	NCCL_CALL(&(l)->api, (f), function, __VA_ARGS__)
 
-/* Asks for the communicator of those that differ on these axes only, before
- * they are joined. */
+/* Notes that the communicator of workers that differ only on these axes is
+ * needed, before communicators are joined. */
 void groups_note(nccl *l, uint32_t axes);
 
-/* Joins all communicators that the stage takes part in, and registers the
- * memory that their calls use.  All processes call it alike. */
+/* Joins all communicators of the stage, and registers the memory that their
+ * calls use.  Collective. */
 bool groups_join(nccl *l, const communicator *comm, void *link, failure *f);
 
 ncclComm_t groups_of(const nccl *l, const exchange *x);
 
-/* All communicators, those that are cut out of others first, in a. */
+/* All communicators, in a; those split from others first. */
 ncclComm_t *groups_all(const nccl *l, arena *a, int *n);
 
-/* Leaves them, with the other processes, or after a failure without. */
+/* Leaves the communicators, together with the other processes; after a failure,
+ * without them. */
 void groups_leave(nccl *l);
 void groups_abort(nccl *l);
 
