@@ -1,10 +1,10 @@
-/* The opaque functions' kernels that tdlrun has. */
+/* The built-in kernels of opaque functions. */
 #ifndef TDL_RUNTIME_EXEC_BUILTIN_H
 #define TDL_RUNTIME_EXEC_BUILTIN_H
 
 #include "include/tdl/kernel.h"
 
-/* The kernel of that name; NULL if there is none. */
+/* The kernel with that name; NULL if there is none. */
 tdl_kernel *builtin_kernel(const char *symbol);
 
 tdl_kernel tdl_cholesky;

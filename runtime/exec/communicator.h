@@ -1,5 +1,5 @@
-/* Communicators: the start of workers, and the exchange of regions between
- * them, each a row of functions. */
+/* Communicators: they start workers and exchange regions between them.  Each is
+ * a row of functions. */
 #ifndef TDL_RUNTIME_EXEC_COMMUNICATOR_H
 #define TDL_RUNTIME_EXEC_COMMUNICATOR_H
 
@@ -10,117 +10,120 @@
 
 /* The means by which processes without a launcher find each other. */
 typedef struct comm_options {
-	const char *rendezvous; /* a folder that all reach, or the beginning of
-				   a file's path; NULL: by other means */
-	int64_t rank, ranks;	/* of them; -1: the environment says it */
-	double timeout; /* seconds that one may stand still; 0: a default */
+	/* a folder that all can access, or the beginning of a file's path;
+	 * NULL: in another way */
+	const char *rendezvous;
+	int64_t rank, ranks;	/* -1: from the environment */
+	/* seconds for which a process may stand still; 0: the default */
+	double timeout;
 } comm_options;
 
-enum { COMM_TIMEOUT = 8 }; /* seconds, if no option gives another number */
+enum { COMM_TIMEOUT = 8 }; /* seconds: the default */
 
 /* A transfer of a step. */
 typedef struct comm_transfer {
 	int queue;     /* of the device */
 	int instr;     /* of the stage's program */
-	int64_t place; /* among those of all processes, so that the least that
-			  has not ended can go on: what has the same is one
-			  transfer, if the processes are of one stage, or it is
-			  a message between their stages */
+	/* Position in an order common to all processes, so that the least
+	 * transfer that has not ended can always proceed.  Equal places are the
+	 * same transfer if the processes are of one stage, or it is a message
+	 * between their stages. */
+	int64_t place;
 } comm_transfer;
 
 /* The progress of a process whose device runs the program. */
 typedef struct comm_progress {
 	atomic_long steps;     /* begun so far */
 	atomic_bool waits;     /* for the device to end one */
-	/* In the order in which they are handed over.  A queue of the device
-	 * writes where it is: 2 n + 1 when it comes to transfer n of these,
-	 * 2 n + 2 when that has ended; 0 before. */
+	/* In the order of submission.  Each queue of the device writes its
+	 * position: 2 n + 1 when it reaches transfer n of these, 2 n + 2 when
+	 * that has ended; 0 before. */
 	int ntransfers;
 	const comm_transfer *transfers;
 	const volatile int *reached; /* by queue */
 } comm_progress;
 
-/* The transfer that has ended after all before it have, an instruction; -1 for
- * none. */
+/* The instruction of the last transfer such that it and all before it have
+ * ended; -1 for none. */
 int comm_last(const comm_progress *x);
 
-/* A number that is the lower the further behind a process is in a step: who has
- * yet to come to a transfer is behind those who wait for it there. */
+/* A number that is lower the further behind a process is in a step: a process
+ * that has yet to reach a transfer is behind those that wait for it there. */
 int64_t comm_place(const comm_progress *x);
 
-/* The body of a worker; false, with *f set, ends all of them. */
+/* The body of a worker.  If it returns false, with *f set, all workers end. */
 typedef bool comm_body(void *arg, int worker, failure *f);
 
 typedef struct communicator {
 	const char *name;
-	const char *missing; /* the reason why it is unavailable; NULL if it is
-				not */
-	/* Whether it moves regions, in the host's memory.  One that does not
-	 * goes with backends that do it themselves, and has no attach(),
-	 * launch(), ready(), move(), combine(), send(), receive() and
-	 * received(). */
+	/* why it is unavailable; NULL if it is available */
+	const char *missing;
+	/* Whether it moves regions, in the host's memory.  If not, it works
+	 * with backends that do this themselves, and has no attach(), launch(),
+	 * ready(), move(), combine(), send(), receive() and received(). */
 	bool moves;
 	/* Joins the processes of the run, before anything else, and sets *run,
-	 * the argument of end(), gather() and open().  Rank 0 speaks for all;
-	 * the others print nothing and write no file.  False with *f set. */
+	 * the argument of end(), gather() and open().  Only rank 0 prints and
+	 * writes files.  Returns false with *f set on failure. */
 	bool (*start)(const comm_options *o, void **run, int *rank,
 		      failure *f);
-	/* Leaves them; if the run has failed, it ends them. */
+	/* Leaves the processes; ends them if the run has failed. */
 	void (*end)(void *run, cli_status status);
-	/* A number of each process, by rank, in a; there are *n.  All call it
-	 * alike.  NULL where there is but this process; may be NULL for
-	 * that. */
+	/* A number from each process, *n of them, by rank, in a.  Collective.
+	 * NULL if this is the only process; the pointer may be NULL in that
+	 * case. */
 	uint64_t *(*gather)(void *run, arena *a, uint64_t x, int *n);
-	/* For the workers of all stages of an unrolled pipeline
-	 * (pipeline_unroll()), which are numbered through these: `worker', here
-	 * and below.  Instructions are those of a worker's own stage.  NULL
-	 * with *f set. */
+	/* Opens it for the workers of all stages of an unrolled pipeline
+	 * (pipeline_unroll()).  Here and below, `worker' is a number through
+	 * all stages; instructions are those of a worker's own stage.  NULL
+	 * with *f set on failure. */
 	void *(*open)(void *run, const plan_pipeline *p, failure *f);
-	/* The workers that are in this process, first .. first + n; and how
-	 * many are on this machine, which share its processors and memory. */
+	/* The workers in this process, first .. first + n; and the number on
+	 * this machine, which share its processors and memory. */
 	void (*here)(void *c, int *first, int *n, int *neighbours);
-	/* The number of these that come before the first that is in this
-	 * process; may be NULL for 0. */
+	/* The number of the workers on this machine before the first one in
+	 * this process; may be NULL for 0. */
 	int (*neighbour)(void *c);
-	/* arenas[w] is worker w's memory, where that is in this process. */
+	/* arenas[w] is worker w's memory, for workers in this process. */
 	void (*attach)(void *c, unsigned char *const *arenas);
-	/* Runs body(arg, w, ..) for each worker that is here, all at a time,
-	 * and returns when all have ended.  The first failure of any is left
-	 * in *f and ends all. */
+	/* Runs body(arg, w, ..) for each worker here in parallel, and returns
+	 * when all have ended.  The first failure is stored in *f and ends
+	 * all. */
 	bool (*launch)(void *c, comm_body *body, void *arg, failure *f);
-	/* Before an instruction of any kind: waits until what it writes may be
-	 * written.  False when another worker has failed. */
+	/* Called before any instruction: waits until what it writes may be
+	 * overwritten.  Returns false if another worker has failed. */
 	bool (*ready)(void *c, int instr, int worker);
-	/* Fetches what worker receives in the instruction, a MOVE or a
-	 * COMBINE, at the same point of the program on all workers. Returns
-	 * false when another worker has failed. */
+	/* Fetches what worker receives in an instruction, a MOVE or COMBINE;
+	 * called at the same point of the program on all workers.  Returns
+	 * false if another worker has failed. */
 	bool (*move)(void *c, int instr, int worker);
 	bool (*combine)(void *c, int instr, int worker);
-	/* Lets the workers that receive on the channel of a SEND have its
-	 * value, and does not wait for them; what writes the place later does,
-	 * in ready().  A RECEIVE fetches what the worker receives, as soon as
-	 * that has been sent. */
+	/* send() makes the value of a SEND available to the workers that
+	 * receive on its channel, without waiting for them; a later instruction
+	 * that overwrites the place waits in ready(). receive() fetches what
+	 * the worker receives in a RECEIVE, once it has been sent. */
 	bool (*send)(void *c, int instr, int worker);
 	bool (*receive)(void *c, int instr, int worker);
-	/* From now on transfers within a stage are done in their own turn, none
-	 * ahead, so that each takes its time there; NULL: they are. */
+	/* From now on transfers within a stage run in their own turn, none
+	 * ahead of it, so that their times can be measured; NULL: they always
+	 * do. */
 	void (*apart)(void *c);
-	/* Waits for all workers; false when one has failed. */
+	/* Waits for all workers; false if one has failed. */
 	bool (*barrier)(void *c, int worker);
-	/* Between two runs of a body, by all processes alike: n bytes at data,
-	 * as the process of a worker has them, are copied to all others; the
-	 * sum, or the greatest, of a number of each process. */
+	/* Collective, between two runs of a body: copies n bytes at data from
+	 * the process of a worker to all others; returns the sum, or the
+	 * greatest, of a number from each process. */
 	void (*share)(void *c, int worker, void *data, int64_t n);
 	int64_t (*sum)(void *c, int64_t x);
 	int64_t (*greatest)(void *c, int64_t x);
-	/* From now on the others are told how far this process has come; NULL:
-	 * no longer, and what x was is not read any more when this returns.
-	 * Returns within how many seconds the run is ended, with a message
-	 * that names it, where one of them is gone or stands still; 0: nobody
-	 * looks after that.  May be NULL. */
+	/* From now on tells the others how far this process has come; NULL: no
+	 * longer, and x is not read any more once this returns.  Returns the
+	 * seconds within which the run is ended, with a message that names it,
+	 * if a process is gone or stands still; 0: nobody checks.  May be
+	 * NULL. */
 	double (*watch)(void *c, const comm_progress *x);
-	/* Bytes that the workers here received from others in an instruction
-	 * of a stage since open(). */
+	/* Bytes that the workers here received from others in an instruction of
+	 * a stage since open(). */
 	int64_t (*received)(void *c, int stage, int instr);
 	void (*close)(void *c);
 } communicator;
@@ -128,9 +131,9 @@ typedef struct communicator {
 extern const communicator comm_threads, comm_mpi, comm_single_process,
 	comm_nccl;
 
-/* The i-th communicator's row for backends whose memory is the host's, or for
- * the others: "threads", "mpi", "nccl".  NULL for one that does not go with
- * them, and after the last. */
+/* The i-th communicator for backends in the host's memory (`moves'), or for the
+ * others: "threads", "mpi", "nccl".  NULL for one that does not suit these, and
+ * after the last. */
 const communicator *comm_row(int i, bool moves);
 
 #endif

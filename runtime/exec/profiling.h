@@ -5,22 +5,21 @@
 #include "plan/profile.h"
 #include "runtime/exec/executor.h"
 
-/* Steps that are made where no number is given. */
+/* The default number of steps. */
 enum { PROFILING_STEPS = 12 };
 
 typedef struct profiling profiling;
 
-/* From now on the steps of m, a machine for p, are measured, so many of them;
- * in a. */
+/* Measures the next `steps' steps of m, a machine for p; in a. */
 profiling *profiling_new(arena *a, const plan_pipeline *p, executor *m,
 			 int64_t steps);
 
-/* Takes the times of the last step, but those of the first ones: caches and
- * pages are cold in them. */
+/* Takes the times of the last step, unless it is one of the first, in which
+ * caches and pages are cold. */
 void profiling_note(profiling *x);
 
-/* Adds what was measured to a profile, and returns the run, which it has, too.
- * All processes call it alike. */
+/* Adds the measurements to a profile, and returns the run, which is added too.
+ * Collective. */
 profile_run profiling_end(profiling *x, profile *to);
 
 #endif
