@@ -1,5 +1,5 @@
-/* tdlrun --calibrate: measures the machine that it runs on, by plans that tdlc
- * made when it was built, and writes it as a topology (docs/machines.md). */
+/* tdlrun --calibrate: measures the machine on which it runs, with plans that
+ * tdlc made when it was built, and writes a topology (docs/machines.md). */
 #ifndef TDL_RUNTIME_RUN_CALIBRATE_H
 #define TDL_RUNTIME_RUN_CALIBRATE_H
 
@@ -14,12 +14,12 @@ typedef struct fitted_point {
 
 typedef VEC(fitted_point) fitted_curve;
 
-/* Kernels of one class, type and, of products with a short side, side. */
+/* Kernels of one class, type and, for products with a short side, side. */
 typedef struct fitted_kernels {
 	kernel_class class;
 	dtype type;
 	kernel_side side;
-	int64_t least; /* 0: no side is short */
+	int64_t least; /* the short side's extent; 0: no side is short */
 	fitted_curve curve;
 } fitted_kernels;
 
@@ -32,7 +32,7 @@ typedef struct fitted_device {
 
 fitted_device fit_device(arena *a, const calibration *all, int devices);
 
-/* By collective: seconds beyond those of the copy of what is written. */
+/* By collective: seconds in excess of copying what is written. */
 typedef struct fitted_links {
 	int devices;
 	fitted_curve curves[COLL_COUNT];
@@ -41,14 +41,15 @@ typedef struct fitted_links {
 /* A level of the machine: the links between its parts. */
 typedef struct fitted_level {
 	const char *name;
-	int size; /* 0: as many parts as there are */
+	int size; /* 0: unlimited */
 	bool measured;
 	fitted_links links;
-	double shared; /* bytes/s that the devices of a part receive together;
-			  0: not measured, as a part is a device */
+	/* bytes/s that the devices of a part receive together; 0: not measured,
+	 * because a part is a single device */
+	double shared;
 } fitted_level;
 
-/* The most bytes per second that a device received. */
+/* The greatest bytes/s that a device received. */
 double fitted_bandwidth(const fitted_links *l);
 
 fitted_links fit_links(arena *a, const calibration *all,
@@ -58,9 +59,9 @@ fitted_links fit_links(arena *a, const calibration *all,
 typedef struct fitted_machine {
 	const char *name, *device, *maker;
 	int processors;
-	int64_t memory; /* bytes of a device */
+	int64_t memory; /* bytes per device */
 	int ndevices;
-	const fitted_device *devices; /* by their number at work */
+	const fitted_device *devices; /* by number at work */
 	int nlevels;
 	const fitted_level *levels; /* the outermost first */
 } fitted_machine;

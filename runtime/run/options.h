@@ -5,7 +5,7 @@
 #include "base/cli.h"
 #include "runtime/exec/communicator.h"
 
-/* --comm, in the order of communicators' rows. */
+/* Values of --comm, in the order of communicators' rows. */
 enum { COMM_THREADS, COMM_MPI, COMM_NCCL };
 
 typedef struct options {
@@ -29,7 +29,7 @@ typedef struct options {
 	bool resume;
 	const char *log;
 	int64_t generate; /* -1: not given */
-	int64_t stop;	  /* the word behind which a row ends; -1: none */
+	int64_t stop;	  /* the word that ends a row; -1: none */
 	const char *prompt, *token_input, *logits;
 	bool calibrate, quick;
 	const char *output;

@@ -10,7 +10,7 @@ typedef struct progress_bar_line {
 	double samples_per_second;
 } progress_bar_line;
 
-/* Shows how far a run is, on a terminal. */
+/* Shows the progress of a run on a terminal. */
 void progress_bar_show(const session *s, const progress_bar_line *line);
 
 #endif

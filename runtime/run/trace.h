@@ -1,12 +1,13 @@
-/* A step as it was measured, as a trace. */
+/* Writes a measured step as a trace. */
 #ifndef TDL_RUNTIME_RUN_TRACE_H
 #define TDL_RUNTIME_RUN_TRACE_H
 
 #include "runtime/run/session.h"
 
-/* Writes when each worker did what in the last step of m, which has recorded it
- * (executor_record()), in the format of Chrome's traces: docs/simulate.md.  All
- * processes call it alike, and one writes.  False with the failure set. */
+/* Writes the instructions of the last step of m, recorded by executor_record(),
+ * with their times on each worker, in the format of Chrome's traces:
+ * docs/simulate.md.  Collective; one process writes.  Returns false with the
+ * failure set. */
 bool trace_write(session *s, executor *m, const char *path);
 
 #endif

@@ -9,7 +9,7 @@
 #include "runtime/run/log.h"
 #include "runtime/run/train.h"
 
-/* An evaluation and when it was. */
+/* An evaluation, and the position at which it was made. */
 typedef struct judgement {
 	position at;
 	metric *metrics;
@@ -22,22 +22,23 @@ typedef struct training {
 	dataset *data;
 	executor *m;
 	array *outputs;
-	array *kept;	/* the outputs, without data but the loss's */
+	array *kept;	/* the outputs, without data except the loss's */
 	int loss, rate; /* outputs[loss], inputs[rate]; -1 for none */
 	lr_schedule schedule;
 	evaluation *evaluation;
 	checkpoints *checkpoints;
 	train_log *log;
 	position at;
-	int64_t resumed; /* the step that this process began with */
+	int64_t resumed; /* the first step of this process */
 	int64_t per_epoch;
 	int64_t *order; /* of the samples in this epoch */
 	int64_t count;	/* of steps in this epoch, .. */
-	double sum;	/* .. of the losses of those .. */
-	int64_t summed; /* .. so many, whose loss is a number */
+	double sum;	/* .. the sum of the losses of those .. */
+	int64_t summed; /* .. this many whose loss is a number */
 	double scale;	/* of the loss, in short floats */
-	int skipped;	/* steps in a row that left all but that as it was */
-	double begun;	/* when the epoch, or its part, began */
+	/* consecutive steps that changed nothing but the scale */
+	int skipped;
+	double begun;	/* when the epoch, or this part of it, began */
 	double shown;	/* when the bar was shown last */
 	VEC(double) losses;
 	VEC(judgement) judgements;
@@ -46,11 +47,11 @@ typedef struct training {
 
 /* ---- train_open.c ------------------------------------------------------- */
 
-/* Opens all that the command line names and resumes from a checkpoint, if that
- * is asked; false with t->s->f set. */
+/* Opens everything that the command line names, and resumes from a checkpoint
+ * if requested.  Returns false with t->s->f set. */
 bool training_open(training *t);
 
-/* Frees it, whole or not. */
+/* Frees a training, even if it is only partly open. */
 void training_close(training *t);
 
 /* Reads the scale of the loss in the next step. */
