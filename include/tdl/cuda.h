@@ -1,18 +1,18 @@
-/* The text that stands before that of a kernel in CUDA, compiled by NVRTC or
- * nvcc, with --fmad=false, so that a product and a sum are one operation where
- * the text says so and nowhere else.
+/* Goes before the text of a kernel in CUDA, which NVRTC or nvcc compiles with
+ * --fmad=false, so that a product and a sum are one operation only where the
+ * text says so.
  *
- * A kernel computes a part of a tensor, as tdl/generated.h says of kernels in
- * C.  Its text uses macros for all that is not the kernel's own.  Who compiles
- * it defines them before it, and may define them anew for the next kernel:
+ * A kernel computes a part of a tensor, as in tdl/generated.h.  Its text uses
+ * these macros; whoever compiles it defines them before, and may redefine them
+ * for the next kernel:
  *
  *	TDL_KERNEL	the kernel's name
  *	TDL_PART(x)	names of its helpers
- *	TDL_INT		the type of indices: int64_t; or int32_t where all of
- *			this is below 2^31 - 2^20: the number of elements of the
- *			part and of the terms of an element, the extents, and
+ *	TDL_INT		the type of indices: int64_t; or int32_t if all of
+ *			these are below 2^31 - 2^20: the number of elements of
+ *			the part and of terms of an element, the extents, and
  *			the strides of each tensor times the largest indices
- *	TDL_NWORDS	how many words p.w[] the kernel's parameter has
+ *	TDL_NWORDS	the number of words p.w[] in the kernel's parameter
  *	TDL_LO_v, TDL_COUNT_v	the part of the iteration space: variable v runs
  *			over TDL_COUNT_v values from TDL_LO_v
  *	TDL_IN_i, TDL_OUT	pointers to where element 0, 0, .. of the
@@ -20,11 +20,11 @@
  *	TDL_IN_i_STRIDE_d, TDL_OUT_STRIDE_d	in elements; the last is 1
  *	TDL_FAULT	a tdl_fault *
  *
- * each a number, or a word such as (p.w[3]).  The result lies apart from the
- * inputs, or just where one lies that is read at the result's own index only.
+ * each a number, or a word such as (p.w[3]).  The result may overlap an input
+ * only if it has the place of one that is read at the result's own index alone.
  *
- * A block does the items blockIdx.x, + gridDim.x, ..; how they are divided does
- * not change a bit of the result. */
+ * A block does the items blockIdx.x, + gridDim.x, ..; the bits of the result do
+ * not depend on how they are divided. */
 #ifndef TDL_CUDA_H
 #define TDL_CUDA_H
 
@@ -75,10 +75,10 @@ template <int n> struct tdl_words {
 #define TDL_IN_STRIDE(i, d)  ((TDL_INT)TDL_IN_##i##_STRIDE_##d)
 #define TDL_OUT_STRIDE(d)    ((TDL_INT)TDL_OUT_STRIDE_##d)
 
-/* A kernel of blocks of up to 256 threads; of blocks of n threads.  Where only
- * the number of threads is bounded, the assembler keeps registers in memory so
- * that more blocks run on a multiprocessor.  256 threads need no bound: each
- * can have all registers that an instruction can name. */
+/* A kernel with blocks of up to 256 threads; with blocks of n threads.  If only
+ * the number of threads is bounded, the assembler spills registers so that more
+ * blocks fit on a multiprocessor. 256 threads need no bound: each can have all
+ * registers that an instruction can name. */
 #define TDL_GLOBAL	 extern "C" __global__
 #define TDL_GLOBAL_OF(n) TDL_GLOBAL __launch_bounds__(n, 1)
 
@@ -90,8 +90,8 @@ typedef struct tdl_fault {
 	int64_t value;
 } tdl_fault;
 
-/* The index i of a dimension of n elements, checked: one that is outside is
- * noted, unless one was before, and gives -1. */
+/* Checks index i of a dimension of n elements.  Returns -1 if it is outside,
+ * and notes it unless an earlier one was noted. */
 TDL_INLINE int64_t tdl_index(tdl_fault *f, int input, int dim, int64_t i,
 			     int64_t n)
 {
@@ -107,7 +107,7 @@ TDL_INLINE int64_t tdl_index(tdl_fault *f, int input, int dim, int64_t i,
 
 /* ---- indices ----------------------------------------------------------- */
 
-/* Those of tdl/scalar.h, in the type that indices have. */
+/* The functions of tdl/scalar.h, for the type of indices. */
 template <class I> TDL_INLINE I tdl_min(I a, I b)
 {
 	return a < b ? a : b;
@@ -141,7 +141,7 @@ template <class I, class N> TDL_INLINE bool tdl_inside(I i, N n)
 		       : (uint64_t)(int64_t)i < (uint64_t)(int64_t)n;
 }
 
-/* The last digit of a number to the base n, which loses it; 0 <= at. */
+/* Removes the last digit of a number to the base n and returns it; 0 <= at. */
 TDL_INLINE int32_t tdl_digit(int32_t &at, int32_t n)
 {
 	const uint32_t all = (uint32_t)at, left = all / (uint32_t)n;
@@ -158,7 +158,7 @@ TDL_INLINE int64_t tdl_digit(int64_t &at, int64_t n)
 
 /* ---- vectors ----------------------------------------------------------- */
 
-/* n elements that are read or written by one instruction of up to 16 bytes. */
+/* n elements, read or written by one instruction of up to 16 bytes. */
 template <class T, int n>
 struct __align__(sizeof(T) * n < 16 ? sizeof(T) * n : 16) tdl_vector {
 	T at[n];
@@ -175,19 +175,19 @@ TDL_INLINE void tdl_store(T *to, const tdl_vector<T, n> &x)
 	*(tdl_vector<T, n> *)to = x;
 }
 
-/* Whether vectors of n elements may lie there. */
+/* Whether p is aligned for vectors of n elements. */
 template <class T> TDL_INLINE bool tdl_fits(const T *p, int n)
 {
 	return (uint64_t)p % (sizeof(T) * n < 16 ? sizeof(T) * n : 16) == 0;
 }
 
-/* Loads in front of it come before what is behind it: compilers would make each
- * where it is used, and wait for it. */
+/* Keeps loads before it ahead of what follows; compilers would move each to its
+ * use, and wait for it there. */
 #define TDL_AFTER_LOADS() asm volatile("" ::: "memory")
 
 /* ---- reductions -------------------------------------------------------- */
 
-/* join() makes one of two accumulators, and is commutative. */
+/* join() combines two accumulators; it is commutative. */
 struct tdl_sum {
 	template <class T> static __device__ T join(T a, T b)
 	{
@@ -230,14 +230,14 @@ struct tdl_any {
 	}
 };
 
-/* The best element, and where it was; -1 where there was none.  The lowest
- * place of a tie wins, and the first NaN of all. */
+/* The best element and its position; -1: none.  A tie goes to the lowest
+ * position, NaN to the first. */
 template <class T> struct tdl_best {
 	T best;
 	int64_t where;
 };
 
-/* Whether x is better than y, by `less` or `greater` than that. */
+/* Whether x is better than y; is_beyond: its value is. */
 template <class T>
 TDL_INLINE bool tdl_is_better(const tdl_best<T> &x, const tdl_best<T> &y,
 			      bool is_beyond)
@@ -268,7 +268,7 @@ struct tdl_where_least {
 	}
 };
 
-/* The value of the lane whose number differs by the bits `x'. */
+/* The value in the lane whose number differs in the bits `x'. */
 template <class T> TDL_INLINE T tdl_other(T v, int x)
 {
 	return (T)__shfl_xor_sync(0xffffffffu, v, x);
@@ -282,7 +282,7 @@ template <class T> TDL_INLINE tdl_best<T> tdl_other(tdl_best<T> v, int x)
 	return r;
 }
 
-/* One accumulator of those of a warp, which all of its threads get. */
+/* Joins the accumulators of a warp; all of its threads get the result. */
 template <class Op, class T> TDL_INLINE T tdl_join_warp(T v)
 {
 #pragma unroll
@@ -291,8 +291,9 @@ template <class Op, class T> TDL_INLINE T tdl_join_warp(T v)
 	return v;
 }
 
-/* One accumulator of those of a block, a multiple of 32 threads; all of them
- * have to come, and thread 0 gets it.  shared[] has one for each warp. */
+/* Joins the accumulators of a block, a multiple of 32 threads, all of which
+ * must call it; thread 0 gets the result. shared[] has an element for each
+ * warp. */
 template <class Op, class T> TDL_INLINE T tdl_join_block(T v, T *shared)
 {
 	const int nwarps = blockDim.x / 32;
@@ -307,8 +308,8 @@ template <class Op, class T> TDL_INLINE T tdl_join_block(T v, T *shared)
 	return v;
 }
 
-/* Of the threads that are the same modulo n, a power of two: the first n get
- * the accumulators.  shared[] has one for each thread. */
+/* Joins the accumulators of threads that are equal modulo n, a power of two;
+ * the first n get the results. shared[] has an element for each thread. */
 template <class Op, class T>
 TDL_INLINE T tdl_join_columns(T v, int n, T *shared)
 {
@@ -325,8 +326,8 @@ TDL_INLINE T tdl_join_columns(T v, int n, T *shared)
 	return v;
 }
 
-/* v joined with those of the lanes before it; with them alone: *before, which
- * lane 0 is left with as it was. */
+/* Returns v joined with the accumulators of all lanes before it. *before
+ * receives the join of those alone; lane 0 leaves it unchanged. */
 template <class Op, class T> TDL_INLINE T tdl_scan_warp(T v, T *before)
 {
 	const int lane = threadIdx.x % 32;
@@ -342,8 +343,8 @@ template <class Op, class T> TDL_INLINE T tdl_scan_warp(T v, T *before)
 	return v;
 }
 
-/* The same of a block, whose accumulators are joined to `total`, too.  shared[]
- * has one for each warp. */
+/* The same for a block; *total receives the join of all. shared[] has an
+ * element for each warp. */
 template <class Op, class T>
 TDL_INLINE T tdl_scan_block(T v, T nothing, T *shared, T *total)
 {
@@ -386,7 +387,7 @@ TDL_INLINE uint64_t tdl_fma(uint64_t a, uint64_t b, uint64_t c)
 	return a * b + c;
 }
 
-/* The place in memory of factors that are not copied. */
+/* Stands for the addresses of factors that are not copied. */
 struct tdl_nowhere {
 	template <class I, class J>
 	__device__ const void *operator()(I, J) const
@@ -402,11 +403,10 @@ template <> struct tdl_is_somewhere<tdl_nowhere> {
 	enum { value = 0 };
 };
 
-/* The division of a tile of the result, rows x cols elements, among 256
- * threads: each has a x b of them, where its rows and columns meet.  Where
- * there are more threads than that, they are `groups` that have a part of the
- * depth each, of which the first is left with the result.  `depth` of it is in
- * shared memory at one time. */
+/* Divides a tile of the result, rows x cols elements, among 256 threads.  Each
+ * has a x b elements, where its rows and columns meet.  Threads left over form
+ * further `groups' with a part of the depth each; the first group gets the
+ * result.  `depth' of it is in shared memory at a time. */
 template <class A, int nrows, int ncols, int a_, int b_, int ndepth>
 struct tdl_tile {
 	typedef A accumulator;
@@ -430,7 +430,7 @@ struct tdl_tile {
 		return threadIdx.x < owners;
 	}
 
-	/* The places in the tile of the thread's i-th row, its j-th column. */
+	/* The tile's row of the thread's row i, column of its column j. */
 	static __device__ int row(int i)
 	{
 		return threadIdx.x / (cols / b) * a + i;
@@ -450,10 +450,10 @@ struct tdl_tile {
 				    LeftAt left_at = {}, RightAt right_at = {});
 };
 
-/* The tile's sums over all of the depth.  left(row, d) and right(d, col) give
- * the factors, 0 outside; left_along says that memory lies along d.  Long sums
- * are taken in blocks of 256.  Terms are added in a fixed order; the sums
- * are those of the threads of group 0. */
+/* Computes the tile's sums over the whole depth. left(row, d) and right(d, col)
+ * return the factors, 0 outside; left_along: memory is contiguous along d.
+ * Long sums are taken in blocks of 256.  Terms are added in a fixed order.  The
+ * threads of group 0 get the sums. */
 template <class Tile, bool is_long, bool left_along, bool right_along, class I,
 	  class Left, class Right>
 TDL_INLINE void tdl_sums(typename Tile::accumulator (&sum)[Tile::a][Tile::b],

@@ -1,8 +1,7 @@
 /* Functions of f32 as kernels compute them: without branches or tables, so that
- * compilers can vectorize them, which they cannot do with those of the C
- * library.  Errors are below 2.5 units in the last place; results for
- * infinities, NaN and arguments out of range are those of C, except for the
- * sign of a 0.
+ * compilers can vectorize them, unlike those of the C library.  Errors are
+ * below 2.5 units in the last place; results for infinities, NaN and arguments
+ * out of range are those of C, except for the sign of a 0.
  *
  * The polynomials are minimax approximations on the intervals given, found by
  * the exchange algorithm of Remez. */
@@ -11,7 +10,7 @@
 
 #include "tdl/scalar.h"
 
-/* One of two values, both of which are computed. */
+/* Selects one of two values, both of which are computed. */
 TDL_INLINE float tdl_choose_f32(bool c, float x, float y)
 {
 	return c ? x : y;
@@ -23,8 +22,8 @@ TDL_INLINE float tdl_power_of_two(int32_t n)
 	return tdl_float_of_bits((uint32_t)(n + 127) << 23);
 }
 
-/* The integer next to x log 2(e), and the rest as exp(rest) - 1:
- * exp(x) = 2^n (1 + *rest), for |x| < 2^20. */
+/* Returns the integer n next to x log 2(e), with *rest such that exp(x) = 2^n
+ * (1 + *rest); |x| < 2^20. */
 TDL_INLINE int32_t tdl_exp_parts(float x, float *rest)
 {
 	const float magic = 12582912; /* 1.5 * 2^23, to round a sum */
@@ -135,8 +134,8 @@ TDL_INLINE float tdl_softplus_f32(float x)
 	return tdl_max_f32(x, 0) + tdl_log1p_f32(tdl_exp_f32(-fabsf(x)));
 }
 
-/* An exponent is mostly one number for all elements, and 2 or 3: compilers take
- * the conditions out of the loop, and vectorize what is left for those. */
+/* Most exponents are one number for all elements, and often 2 or 3: compilers
+ * move the conditions out of the loop, and vectorize the loops for those. */
 TDL_INLINE float tdl_pow_f32(float x, float y)
 {
 	return y == 2 ? x * x : y == 3 ? x * x * x : powf(x, y);

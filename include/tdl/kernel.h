@@ -4,13 +4,13 @@
  *
  *	opaque cholesky(m[N, N]) -> l[N, N] = "tdl_cholesky"
  *
- * The string names a C function with the type tdl_kernel, from the runtime's
- * own kernels or from a library handed to `tdlrun --kernels-from`:
+ * The string names a C function of type tdl_kernel, built into the runtime or
+ * in the library given to `tdlrun --kernels-from':
  *
  *	int tdl_cholesky(const tdl_kernel_call *call);
  *
  * It is called once for each point of the operator's other dimensions, possibly
- * from several threads at a time, and must not keep a pointer of the call. */
+ * by several threads at a time, and must not keep a pointer of the call. */
 #ifndef TDL_KERNEL_H
 #define TDL_KERNEL_H
 
@@ -20,10 +20,10 @@
 extern "C" {
 #endif
 
-/* Element types, in a tdl_view.  TDL_F16 is IEEE binary16, TDL_BF16 the upper
- * half of a TDL_F32; TDL_BOOL is one byte, 0 or 1.  The last rows are ONNX's
- * types of 8 bits and less, each in a byte: floats in the lower bits, the
- * integers as int8_t and uint8_t. */
+/* Element types of a tdl_view.  TDL_F16 is IEEE binary16, TDL_BF16 the upper
+ * half of a TDL_F32; TDL_BOOL is a byte, 0 or 1.  The last rows are ONNX's
+ * types of 8 bits and less, each in a byte: floats in the lower bits, integers
+ * as int8_t and uint8_t. */
 enum {
 	TDL_F64,
 	TDL_F32,
@@ -63,8 +63,8 @@ typedef struct tdl_view {
 } tdl_view;
 
 /* The value of an attribute: n values, 1 if it is not a list.  Integers, bools
- * (0 or 1), axes and element types are in ints, else NULL, floats in floats,
- * strings in strings. */
+ * (0 or 1), axes and element types are in ints, floats in floats, strings in
+ * strings; the other pointers are NULL. */
 typedef struct tdl_attr {
 	const char *name;
 	int n;
@@ -74,10 +74,10 @@ typedef struct tdl_attr {
 } tdl_attr;
 
 /* One call.  Inputs are the function's arguments, in order, and must not be
- * written; the dimensions that the caller fixed (a[b, :, :]) are gone.
- * Outputs are its results, in order; one whose data is NULL is not wanted,
- * and its other fields are not set.  Results beyond noutputs are not wanted
- * either.  Attributes are in the order of the declaration. */
+ * written; dimensions that the caller fixed (a[b, :, :]) are removed.  Outputs
+ * are its results, in order.  One whose data is NULL is not wanted, and its
+ * other fields are not set; results beyond noutputs are not wanted either.
+ * Attributes are in the order of the declaration. */
 typedef struct tdl_kernel_call {
 	int ninputs;
 	const tdl_view *inputs;
@@ -87,7 +87,7 @@ typedef struct tdl_kernel_call {
 	const tdl_attr *attrs;
 } tdl_kernel_call;
 
-/* Writes every element of the wanted results.  Returns 0; anything else stops
+/* Writes every element of the wanted results.  Returns 0; any other value stops
  * the run with a message that names the function and the value. */
 typedef int tdl_kernel(const tdl_kernel_call *call);
 

@@ -1,4 +1,4 @@
-/* All that the text of a generated kernel stands on. */
+/* Everything that the text of a generated kernel needs. */
 #ifndef TDL_KERNELS_H
 #define TDL_KERNELS_H
 
