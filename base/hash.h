@@ -4,11 +4,11 @@
  * the keys: the caller gets the numbers of all rows with a given hash and
  * compares the keys:
  *
- * 	uint32_t at = 0;
- * 	for (int i; (i = hash_table_next(&t, hash, &at)) >= 0;)
- * 		if (is_equal(&rows[i], key))
- * 			return i;
- * 	hash_table_add(arena, &t, hash, nrows);
+ *	uint32_t at = 0;
+ *	for (int i; (i = hash_table_next(&t, hash, &at)) >= 0;)
+ *		if (is_equal(&rows[i], key))
+ *			return i;
+ *	hash_table_add(arena, &t, hash, nrows);
  *
  * Rows have no order in the table and cannot be removed one by one. */
 #ifndef TDL_BASE_HASH_H

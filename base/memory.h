@@ -107,10 +107,10 @@ void memory_free(void *p);
  * on, end(of) gives the resource back.  The arenas of the call still exist
  * then; end() must not allocate.
  *
- * 	memory_guard g;
- * 	memory_guard_on(&g, close_file, &f);
- * 	..
- * 	memory_guard_off(&g);
+ *	memory_guard g;
+ *	memory_guard_on(&g, close_file, &f);
+ *	..
+ *	memory_guard_off(&g);
  *
  * The guard is on the function's stack; the function calls memory_guard_off()
  * on every path out of it. */

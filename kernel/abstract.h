@@ -64,11 +64,11 @@ enum { BY_MAX, BY_MIN, NCHOICES };
 
 /* The reads on which a value depends; bit i stands for the reads to which the
  * interpreter gave slot i.  In the reads of a slot the value is
- * 	linear	if it is a sum of terms, each of which has exactly one of them
- * 		as a factor: it is additive in them, and 0 where they are 0
- * 	monotone[i][j]	if it maps the maximum (i = BY_MAX) or minimum
- * 		(BY_MIN) of two values for all of them to the maximum (j =
- * 		BY_MAX) or minimum of the two results */
+ *	linear	if it is a sum of terms, each of which has exactly one of them
+ *		as a factor: it is additive in them, and 0 where they are 0
+ *	monotone[i][j]	if it maps the maximum (i = BY_MAX) or minimum
+ *		(BY_MIN) of two values for all of them to the maximum (j =
+ *		BY_MAX) or minimum of the two results */
 typedef struct dependence {
 	uint64_t uses, linear;
 	uint64_t monotone[NCHOICES][NCHOICES];

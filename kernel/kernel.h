@@ -1,6 +1,6 @@
 /* A kernel: one lambda of an operator, made concrete.
  *
- * 	out[v0, .., v(nout-1)] = reducer over v(nout) .. v(nvars-1) of body
+ *	out[v0, .., v(nout-1)] = reducer over v(nout) .. v(nvars-1) of body
  *
  * Shapes, attributes and element types are known, packs are expanded, and all
  * names are resolved; only integers, iteration variables and reads of inputs

@@ -5,7 +5,7 @@
  * results for the parts gives the result for the whole, so that combining can
  * wait:
  *
- * 	kernel(r over p of x_p) = s over p of kernel(x_p)
+ *	kernel(r over p of x_p) = s over p of kernel(x_p)
  *
  * Linear kernels pass Sum.  Monotone ones pass Max and Min (for truth values Or
  * and And); a decreasing kernel turns one into the other.  Apart from rounding,

@@ -6,9 +6,9 @@
 
 /* Iterates over the contiguous runs of a box that two regions both contain:
  *
- * 	runs r = runs_of(&piece.at, &to, &from);
- * 	while (runs_next(&r))
- * 		memcpy(dst + r.dst * size, src + r.src * size, r.n * size); */
+ *	runs r = runs_of(&piece.at, &to, &from);
+ *	while (runs_next(&r))
+ *		memcpy(dst + r.dst * size, src + r.src * size, r.n * size); */
 typedef struct runs {
 	int64_t dst, src, n; /* elements; of the current run */
 	int ndim, depth;     /* dimensions that are walked one by one */

@@ -4,25 +4,25 @@
  *
  * A command is one file with command_NAME(), and one row in commands.def:
  *
- * 	cli_status command_ops(page *p, int argc, char **argv)
- * 	{
- * 		const cli_option options[] = {
- * 			PAGE_OPTION_JSON(p),
- * 			PAGE_OPTIONS(p),
- * 			{ CLI_END },
- * 		};
- * 		page_options(p, options);
- * 		page_function(p, "tdl_module_verify", "op");
- * 		const char *path = page_one(p, argc, argv,
- * 					    "one file is expected");
- * 		if (!path)
- * 			return p->status;
- * 		tdl_module *m = tdl_module_load(p->context, path);
- * 		if (page_failed(p))
- * 			return p->status;
- * 		return page_print(p, tdl_module_verify(
- * 			m, NULL, page_given(p, "tdl_module_verify")));
- * 	}
+ *	cli_status command_ops(page *p, int argc, char **argv)
+ *	{
+ *		const cli_option options[] = {
+ *			PAGE_OPTION_JSON(p),
+ *			PAGE_OPTIONS(p),
+ *			{ CLI_END },
+ *		};
+ *		page_options(p, options);
+ *		page_function(p, "tdl_module_verify", "op");
+ *		const char *path = page_one(p, argc, argv,
+ *					    "one file is expected");
+ *		if (!path)
+ *			return p->status;
+ *		tdl_module *m = tdl_module_load(p->context, path);
+ *		if (page_failed(p))
+ *			return p->status;
+ *		return page_print(p, tdl_module_verify(
+ *			m, NULL, page_given(p, "tdl_module_verify")));
+ *	}
  *
  * Messages about the command line are printed at once.  Diagnostics are
  * collected by page_failed() and page_print(), and printed at the end by

@@ -3,7 +3,7 @@
  * For an operator f(x, ..) -> y and a parameter x with float elements it makes
  * the operator
  *
- * 	f_grad_x(dy, x, ..) -> dx
+ *	f_grad_x(dy, x, ..) -> dx
  *
  * Its parameters are the derivatives of a scalar by the results, named as the
  * results with a d in front, and those parameters of f that it needs, under

@@ -8,7 +8,7 @@
  * of a device, bottleneck the greatest time, and a step of M micro-batches
  * takes
  *
- * 	M * bottleneck + (sum of all times - bottleneck) / V,
+ *	M * bottleneck + (sum of all times - bottleneck) / V,
  *
  * which with one chunk is the step of split.h.
  *
@@ -81,9 +81,9 @@ void chunk_split_measure(const chunk_problem *p, split *s);
 
 /* Finds the best split within the cap, in a, by the goal, then by:
  *
- * 	peak		step
- * 	bottleneck	peak, then step
- * 	step		peak
+ *	peak		step
+ *	bottleneck	peak, then step
+ *	step		peak
  *
  * Returns false if none was found; then best->s has the least peak found, and
  * best->proven says whether it is proven that none is within the cap. */

@@ -3,8 +3,8 @@
  * A part is the difference of ideals J < I.  An edge straddles an ideal if it
  * has some of its pins, not all.  The transfers of the part are
  *
- * 	straddling(J) + sum over edges h that straddle I of
- * 		w(h) * (1 if J has none of h & I, 0 if some, -1 if all)
+ *	straddling(J) + sum over edges h that straddle I of
+ *		w(h) * (1 if J has none of h & I, 0 if some, -1 if all)
  *
  * since h is paid unless the part has none of it or all of it.  Few edges
  * straddle I.  Ideals are sorted by the least time that their groups take

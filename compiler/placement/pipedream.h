@@ -2,7 +2,7 @@
  * published in its program: stages of a profile with replicas, of least time
  * per minibatch by its own model.  A stage of m replicas takes
  *
- * 	(compute + 4 (m - 1) / m parameters / bandwidth) / m
+ *	(compute + 4 (m - 1) / m parameters / bandwidth) / m
  *
  * and transfers between stages take nothing.  All devices are used.  A split is
  * a chain of ideals; if there are more than the limit, the prefixes of one

@@ -5,9 +5,9 @@
  * A sample is a micro-batch; N of them are a batch.  A stage of d replicas (d
  * divides N) of t devices each takes, per sample,
  *
- * 	time	sum over layers of ((seconds + cut / B) / d
- * 			+ 4 (d - 1) / d parameters / N / B)
- * 	memory	sum over layers of y kept + fixed
+ *	time	sum over layers of ((seconds + cut / B) / d
+ *			+ 4 (d - 1) / d parameters / N / B)
+ *	memory	sum over layers of y kept + fixed
  *
  * where cut is 2 (bytes + sync) for each edge to or from another stage, B the
  * bandwidth of a device, and y = ceil(s / d) the micro-batches in flight, s

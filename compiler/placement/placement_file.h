@@ -1,7 +1,7 @@
 /* Placement files:
  *
- * 	{"format": "tdl-placement", "version": 1, "devices": K,
- * 	 "placement": [{"id": .., "device": d}, ..]}
+ *	{"format": "tdl-placement", "version": 1, "devices": K,
+ *	 "placement": [{"id": .., "device": d}, ..]}
  *
  * with ids as in the file of the cost graph, and devices from 0. */
 #ifndef TDL_COMPILER_PLACEMENT_PLACEMENT_FILE_H

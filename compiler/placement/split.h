@@ -8,7 +8,7 @@
  * in_flight[s] * kept.  For a split, peak is the greatest memory of a stage,
  * bottleneck the greatest time, and a step of M micro-batches takes
  *
- * 	sum of times + (M - 1) * bottleneck + greatest sync
+ *	sum of times + (M - 1) * bottleneck + greatest sync
  *
  * (fill and drain; Zheng et al. 2022).  Sums of whole numbers below 2^53 are
  * exact, so that equal splits compare equal. */
@@ -77,9 +77,9 @@ void split_measure(const split_problem *p, split *s);
 
 /* Find the best split within the cap, in a; false if there is none.
  *
- * 	least_peak		peak, then step
- * 	least_bottleneck	bottleneck, then peak, then step
- * 	least_step		step, then peak
+ *	least_peak		peak, then step
+ *	least_bottleneck	bottleneck, then peak, then step
+ *	least_step		step, then peak
  *
  * least_step considers only steps of at most `limit' (INFINITY: any).  All are
  * dynamic programs in at most O(S n^2). least_step runs several of them, on

@@ -5,14 +5,14 @@
  * device, bw(x) the bandwidth of the link among x consecutive devices.  The
  * stage takes
  *
- * 	time	u (3 or 4) flops / (t R)
- * 		+ (4 or 6) 2 (t - 1) / t u ar / bw(t)
- * 		+ 2 u (edge in + edge out) / bw(2 d t)
- * 		+ 2 u (skips in + skips out) / bw(D)
- * 	memory	weights, gradients and optimizer's states, / t
- * 		+ n u kept + recomputed once + skips that wait
- * 	exchange 2 (d - 1) / d params / t / bw(d t)
- * 		+ tied / t / bw(D)
+ *	time	u (3 or 4) flops / (t R)
+ *		+ (4 or 6) 2 (t - 1) / t u ar / bw(t)
+ *		+ 2 u (edge in + edge out) / bw(2 d t)
+ *		+ 2 u (skips in + skips out) / bw(D)
+ *	memory	weights, gradients and optimizer's states, / t
+ *		+ n u kept + recomputed once + skips that wait
+ *	exchange 2 (d - 1) / d params / t / bw(d t)
+ *		+ tied / t / bw(D)
  *
  * The exchange happens once per step.  D is the number of devices of the plan,
  * n the micro-batches in flight. kept is the size of the stage's input, skips

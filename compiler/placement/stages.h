@@ -3,8 +3,8 @@
  * The layers of a profile, in topological order with ties in the order of the
  * file, are cut into stages.  Stage s with the layers [i, j) takes
  *
- * 	memory	factor * parameters + n(s) * (activations + incoming)
- * 	time	forward + backward + 2 * (incoming + outgoing) / bandwidth
+ *	memory	factor * parameters + n(s) * (activations + incoming)
+ *	time	forward + backward + 2 * (incoming + outgoing) / bandwidth
  *
  * where incoming are the tensors computed before i and read in [i, j), outgoing
  * those computed in [i, j) and read from j on, each once, and n(s) the

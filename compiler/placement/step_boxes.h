@@ -1,6 +1,6 @@
 /* The least step of a pipeline of M micro-batches,
  *
- * 	sum of times + (M - 1) longest time + longest exchange,
+ *	sum of times + (M - 1) longest time + longest exchange,
  *
  * using programs that find least sums under limits on the longest time and
  * exchange.  The values of these two are divided into boxes.  The least sum in

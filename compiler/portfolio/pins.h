@@ -1,7 +1,7 @@
 /* Pins: the user's decisions about a plan, tensors' cuts and operators'
  * strategies.
  *
- * 	NAMES=WORD,WORD..
+ *	NAMES=WORD,WORD..
  *
  * NAMES is a shell pattern for names of tensors or of operators.  There is a
  * word for each axis of the mesh, or one for all: `cut D' or `replicated' for

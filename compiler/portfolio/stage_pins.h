@@ -1,11 +1,11 @@
 /* Pins of stages: the user's decisions about which operators are in which stage
  * of a pipeline, and about the stages' devices.
  *
- * 	NAMES=stage S		these operators are in stage S
- * 	NAMES=on D		.. in the stage that device D alone is
- * 	stage S=devices N	stage S has N devices
- * 	stage S=replicas R	.. in R replicas
- * 	stage S=devices N,replicas R
+ *	NAMES=stage S		these operators are in stage S
+ *	NAMES=on D		.. in the stage that device D alone is
+ *	stage S=devices N	stage S has N devices
+ *	stage S=replicas R	.. in R replicas
+ *	stage S=devices N,replicas R
  *
  * NAMES and files are as in pins.h.  They name layers of the forward pass
  * (stage_layers()); other operators follow these.  A layer that no pin names is

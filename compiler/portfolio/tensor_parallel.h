@@ -1,7 +1,7 @@
 /* Plans of tensor parallelism from other systems, as pins: a JSON object with a
  * style for each pattern of names of modules,
  *
- * 	{"layers.*.self_attn.q_proj": "colwise", ..}
+ *	{"layers.*.self_attn.q_proj": "colwise", ..}
  *
  * which is Hugging Face's tp_plan, or the member base_model_tp_plan of a
  * model's configuration.  Megatron-LM's classes of layers are accepted as

@@ -1,9 +1,9 @@
 /* Reads strategy problems in the WCSP text format of toulbar2:
  *
- * 	name variables largest-domain functions top
- * 	size of each variable's domain
- * 	arity variables.. default-cost tuples	for each function
- * 	value.. cost				for each of its tuples
+ *	name variables largest-domain functions top
+ *	size of each variable's domain
+ *	arity variables.. default-cost tuples	for each function
+ *	value.. cost				for each of its tuples
  *
  * Functions have at most two variables and list their costs.  A function that
  * begins with a negative arity may be reused: -n in place of the number of

@@ -3,13 +3,13 @@
  * An importer of a model to be trained calls graph_record() before the first
  * call of an operator, and graph_train() once the model's outputs are set:
  *
- * 	b = graph_begin(..);
- * 	if (o->train)
- * 		graph_record(b, o->train);
- * 	..
- * 	if (o->train)
- * 		graph_train(b);
- * 	g = graph_finish(b); */
+ *	b = graph_begin(..);
+ *	if (o->train)
+ *		graph_record(b, o->train);
+ *	..
+ *	if (o->train)
+ *		graph_train(b);
+ *	g = graph_finish(b); */
 #ifndef TDL_COMPILER_TRAIN_TRAIN_H
 #define TDL_COMPILER_TRAIN_TRAIN_H
 
