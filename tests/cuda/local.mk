@@ -123,10 +123,12 @@ EXTRA_DIST += %D%/conversions.cu %D%/copies.cu
 %C%_test_codegen_SOURCES = tests/unit/test_codegen.c \
 	tests/unit/codegen_kinds.c tests/unit/codegen_kinds.h \
 	tests/unit/check_cuda.c \
+	tests/unit/make_kernel.c tests/unit/make_kernel.h \
 	tests/unit/check_kernel.c tests/unit/check_kernel.h \
 	%D%/binding.c %D%/binding.h
 %C%_test_codegen_LDADD = $(unit_libs)
 %C%_test_operators_SOURCES = %D%/test_operators.c tests/unit/check_cuda.c \
+	tests/unit/make_kernel.c tests/unit/make_kernel.h \
 	tests/unit/check_kernel.c tests/unit/check_kernel.h \
 	%D%/binding.c %D%/binding.h %D%/operators.c %D%/operators.h
 %C%_test_operators_LDADD = $(unit_libs)

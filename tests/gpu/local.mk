@@ -18,6 +18,7 @@ gpu_programs = %D%/kernels %D%/operators
 EXTRA_PROGRAMS += $(gpu_programs)
 gpu_sources = %D%/check_gpu.c \
 	tests/cuda/binding.c tests/cuda/binding.h \
+	tests/unit/make_kernel.c tests/unit/make_kernel.h \
 	tests/unit/check_kernel.c tests/unit/check_kernel.h
 %C%_kernels_SOURCES = tests/unit/test_codegen.c \
 	tests/unit/codegen_kinds.c tests/unit/codegen_kinds.h $(gpu_sources)

@@ -1,6 +1,5 @@
-/* Making kernels by hand, and generated kernels against the interpreter: for
- * parts of the iteration space, with inputs that hold just what the part reads
- * and poison all around. */
+/* Generated kernels against the interpreter: for parts of the iteration space,
+ * with inputs that hold just what the part reads and poison all around. */
 #ifndef TDL_TESTS_UNIT_CHECK_KERNEL_H
 #define TDL_TESTS_UNIT_CHECK_KERNEL_H
 
@@ -8,37 +7,9 @@
 
 #include "base/vec.h"
 #include "include/tdl/generated.h"
-#include "kernel/kernel.h"
+#include "tests/unit/make_kernel.h"
 
-extern arena *mem; /* of the test that runs */
-
-/* ---- random numbers ---------------------------------------------------- */
-
-extern uint64_t random_state;
-
-/* lo <= result < hi */
-int64_t pick(int64_t lo, int64_t hi);
-
-/* ---- making kernels ---------------------------------------------------- */
-
-kernel *begin(const char *name, reducer r, dtype t);
-kexpr *add_var(kernel *k, const char *name, kvar_kind kind, int64_t n);
-
-/* The dimensions follow, as int. */
-int add_input(kernel *k, const char *name, dtype t, int ndim, ...);
-
-#define READ(k, i, other, ...)                                             \
-	kx_read(mem, i, (k)->inputs[i].type,                               \
-		(int)(sizeof((kexpr *[]){__VA_ARGS__}) / sizeof(kexpr *)), \
-		(kexpr *[]){__VA_ARGS__}, other)
-
-kexpr *num(int64_t i);
-kexpr *add(kexpr *x, kexpr *y);
-kexpr *sub(kexpr *x, kexpr *y);
-kexpr *mul(kexpr *x, kexpr *y);
-kexpr *constant(dtype t, double f);
-
-/* ---- checking them ----------------------------------------------------- */
+/* ---- checking kernels ------------------------------------------------- */
 
 typedef VEC(kernel *) kernels;
 
