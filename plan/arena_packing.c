@@ -11,17 +11,18 @@
 enum {
 	MOST_ROUNDS = 64,
 	MOST_STEPS = 12000000,
-	MOST_ITEMS = 4096, /* more are placed in one order only */
-	MOST_GAPS = 4096,  /* searched for an item, if there are more */
+	MOST_ITEMS = 4096, /* with more, only one order is tried */
+	/* with more, only so many are searched for an item */
+	MOST_GAPS = 4096,
 };
 
-/* An item as it is sorted; index breaks ties, so that orders are total. */
+/* An item to be sorted; index breaks ties, so that orders are total. */
 typedef struct entry {
 	int64_t nbytes; /* rounded up */
 	int first, last, index;
 } entry;
 
-/* The bytes and the instants of an item that has its place. */
+/* The bytes and the instants of an item that has been placed. */
 typedef struct bytes {
 	int64_t beg, end;
 } bytes;
@@ -69,8 +70,9 @@ static int by_area(const void *x, const void *y)
 	return by_size(x, y);
 }
 
-/* Fills k->beside; returns how many there are.  Most time is spent here, on
- * tests whose outcome no processor foresees: they are no branches. */
+/* Fills k->beside; returns the number of items in it.  Most time is spent here,
+ * on tests that no processor can predict, so they are written without
+ * branches. */
 static int find_beside(const packer *k, int nplaced, const entry *e)
 {
 	int n = 0;
@@ -118,8 +120,9 @@ static void insert(packer *k, int nplaced, const entry *e, bytes b)
 	k->times[lo] = (instants){ e->first, e->last };
 }
 
-/* Places all in the given order; keeps the result if it is the best. Returns
- * the position in the order of an item that reaches the top, -1 for none. */
+/* Places all items in the given order; keeps the result if it is the best.
+ * Returns the position in the order of an item that reaches the top, -1 for
+ * none. */
 static int attempt(packer *k, const entry *order)
 {
 	int64_t top = k->base;
@@ -142,7 +145,7 @@ static int attempt(packer *k, const entry *order)
 	return highest;
 }
 
-/* Moves the items that end up on top to the front of the order, repeatedly. */
+/* Repeatedly moves the items that end up on top to the front of the order. */
 static void improve(packer *k, entry *order, int64_t bound)
 {
 	int64_t steps = (int64_t)k->n * k->n / 2 + 1;
@@ -159,8 +162,8 @@ static void improve(packer *k, entry *order, int64_t bound)
 	}
 }
 
-/* Items that live as long as any are stacked at the bottom; returns the others
- * in *rest and the end of the stack. */
+/* Stacks the items with the longest possible lifetime at the bottom; returns
+ * the others in *rest and the end of the stack. */
 static int64_t place_throughout(arena_item *items, int n, int64_t align,
 				entry *rest, int *nrest)
 {
@@ -219,7 +222,7 @@ typedef struct gaps {
 	int n;
 } gaps;
 
-/* Takes bytes out of the smallest gap that holds them. */
+/* Allocates bytes from the smallest gap that holds them. */
 static int64_t gaps_take(gaps *g, int64_t nbytes)
 {
 	int found = g->n - 1;
@@ -278,7 +281,8 @@ static int by_end(const void *x, const void *y)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* By time of allocation, as an allocator at run time does. */
+/* Places items in the order of their allocation, as an allocator at run time
+ * would. */
 static void place_quickly(arena *tmp, packer *k, entry *order)
 {
 	entry *ends = ARENA_COPY(tmp, order, k->n);
@@ -323,13 +327,13 @@ int64_t memory_place(arena_item *items, int n, int64_t align)
 
 /* ---- lower bound ------------------------------------------------------- */
 
-/* Bytes that come into use, or go out of it, at an instant. */
+/* Bytes that come into use, or go out of use, at an instant. */
 typedef struct event {
 	int at;
 	int64_t nbytes;
 } event;
 
-/* At one instant, buffers that end come before buffers that begin. */
+/* At one instant, ends of buffers come before beginnings. */
 static int by_instant(const void *x, const void *y)
 {
 	const event *a = x, *b = y;

@@ -1,4 +1,5 @@
-/* Buckets: transfers that are executed as one; and what else is. */
+/* Buckets: transfers that are executed as one; and other queries about
+ * instructions. */
 #include "config.h"
 
 #include "plan/chain.h"

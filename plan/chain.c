@@ -24,7 +24,7 @@ static const kernel *kernel_of(const plan *p, int instr)
 	return p->kernels[p->nodes[p->program[instr].node].kernel].kernel;
 }
 
-/* Takes what instructions outside of chains [begin, end) read. */
+/* Marks the buffers that instructions outside of chains [begin, end) read. */
 typedef struct reads {
 	bool *unseen;
 	const int *writer; /* by buffer: 1 + the instruction */
@@ -38,7 +38,8 @@ static void see(void *to, int buffer)
 		r->unseen[buffer] = false;
 }
 
-/* Results that stay, or go from turn to turn, are known outside. */
+/* Whether a result is used outside of the chain in any case: it lasts, or goes
+ * from turn to turn. */
 static bool is_of_program(const plan *p, const bool *carried, int buffer)
 {
 	const plan_buffer *b = &p->buffers[buffer];
@@ -72,8 +73,8 @@ bool *plan_chain_buffers(arena *a, const plan *p)
 
 enum { NOT_READ = -1, NOT_ALONG = -2 };
 
-/* The variable of the result that is the index of dimension d in all reads of
- * an input; NOT_ALONG where there is none. */
+/* The variable of the result that alone indexes dimension d in all reads of an
+ * input; NOT_ALONG if there is none. */
 static int var_along(const kernel *k, const kexpr *e, int input, int d)
 {
 	int found = NOT_READ;
@@ -95,7 +96,7 @@ static int var_along(const kernel *k, const kexpr *e, int input, int d)
 	return found;
 }
 
-/* The dimension of an input that is read at variable v alone; -1 for none. */
+/* The dimension of an input that variable v alone indexes; -1 for none. */
 static int dim_along(const kernel *k, int input, int v)
 {
 	for (int d = 0; d < k->inputs[input].ndim; d++)
@@ -114,7 +115,8 @@ static bool set_var(chain_axis *x, int run, int v, bool *more)
 	return true;
 }
 
-/* Takes an axis from what run r reads of others to it, and back. */
+/* Propagates an axis from run r to the runs whose results it reads, and from
+ * these to it. */
 static bool follow_reads(const plan *p, const plan_chain *c, int r,
 			 chain_axis *x, bool *more)
 {
@@ -133,8 +135,8 @@ static bool follow_reads(const plan *p, const plan_chain *c, int r,
 	return true;
 }
 
-/* Follows variable v of the first run through all others, which are joined by
- * what they read; false if one does not have it. */
+/* Follows variable v of the first run through all others, which are connected
+ * by their reads; false if one lacks it. */
 static bool follow(const plan *p, const plan_chain *c, int v, chain_axis *x)
 {
 	bool more = true;
@@ -153,7 +155,7 @@ static bool follow(const plan *p, const plan_chain *c, int v, chain_axis *x)
 }
 
 /* Whether all runs are divided along an axis, over the mesh and over time, or
- * none is. */
+ * none of them. */
 static bool divided_alike(const plan *p, const plan_chain *c,
 			  const chain_axis *x)
 {
@@ -181,7 +183,7 @@ static bool reads_var(const kexpr *e, int var)
 	return false;
 }
 
-/* Whether a tensor is as it is in each run of the plan. */
+/* Whether a tensor keeps its value in each run of the plan. */
 static bool lasts(const plan *p, int buffer)
 {
 	plan_role r = p->tensors[p->buffers[buffer].tensor].role;
@@ -196,7 +198,7 @@ static const kexpr *factor_of(const kernel *k, int side)
 	return e;
 }
 
-/* Notes whether a factor of a product does not have an axis. */
+/* Sets x->rows if a factor of a product lacks the axis. */
 static void find_rows(const plan *p, const plan_chain *c, chain_axis *x)
 {
 	for (int r = 0; r < c->n; r++) {
@@ -207,8 +209,8 @@ static void find_rows(const plan *p, const plan_chain *c, chain_axis *x)
 	}
 }
 
-/* Whether a run multiplies by a weight: that would be packed for each part,
- * where it is packed once, or kept. */
+/* Whether a run multiplies by a weight.  In a chain the weight would be packed
+ * for each part; otherwise it is packed once, or kept. */
 static bool has_weight(const plan *p, const plan_instr *in, const kernel *k)
 {
 	for (int side = 0; side < 2 && kernel_multiplies_matrices(k); side++) {
@@ -241,7 +243,7 @@ static bool is_plain(const kernel *k)
 	return k->body && !k->opaque && !k->nderived;
 }
 
-/* Finds the results of others that run r reads. */
+/* Finds which results of other runs run r reads. */
 static void find_sources(const plan *p, plan_chain *c, int r)
 {
 	const plan_instr *in = &p->program[c->instr[r]];
@@ -340,8 +342,8 @@ static int64_t count_parts(const plan_chain *c, const box *spaces,
 	return n;
 }
 
-/* Lengthens a part along an axis while it is small and there are parts for all
- * threads. */
+/* Lengthens a part along an axis as long as it is small and there are parts for
+ * all threads. */
 static void lengthen(const plan *p, const plan_chain *c, const box *spaces,
 		     int threads, int axis, int64_t *length)
 {

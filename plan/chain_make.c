@@ -1,4 +1,4 @@
-/* The chains of a plan: found, and put together. */
+/* Finds the chains of a plan, and reorders its program for them. */
 #include "config.h"
 
 #include "base/vec.h"
@@ -7,16 +7,17 @@
 #include "plan/chain.h"
 #include "plan/lifetimes.h"
 
-/* A chain is looked for in so many instructions from its first on. */
+/* A chain is searched for in this many instructions from its first on. */
 enum { MOST_LOOKED_AT = 96 };
 
-/* The content of a buffer, for a chain in the making. */
+/* The content of a buffer, as seen by a chain being made. */
 typedef enum content {
 	OTHER,
-	ASIDE,	/* follows from products that are no part of the chain, yet */
-	OPEN,	/* a result of the chain, and whoever reads it may join */
-	CLOSED, /* that of a product at its end */
-	BEHIND, /* what follows from the chain, and is no part of it */
+	/* depends on products that are not, or not yet, part of the chain */
+	ASIDE,
+	OPEN,	/* a result of the chain; its readers may join */
+	CLOSED, /* the result of a product at the end of the chain */
+	BEHIND, /* depends on the chain without being part of it */
 } content;
 
 typedef struct maker {
@@ -25,11 +26,14 @@ typedef struct maker {
 	content *has;	/* by buffer */
 	int *touched;	/* buffers that are not OTHER */
 	int ntouched;
-	bool *behind;	/* by instruction that is no run of the chain */
-	int *aside;	/* runs that may join, in order, with what reads them */
+	/* by instruction that is not in the chain: it comes after it */
+	bool *behind;
+	/* runs that may join, in order, together with their readers */
+	int *aside;
 	int naside;
-	int *readers;	/* by buffer: instructions that read it, twice where one
-			   does so twice */
+	/* by buffer: the instructions that read it; one that reads it twice is
+	 * listed twice */
+	int *readers;
 	bool *carried;	/* by tensor: it goes from turn to turn */
 	bool *next;	/* by tensor: of a state */
 	int nchains;
@@ -53,7 +57,7 @@ static void forget(maker *m)
 		m->has[m->touched[--m->ntouched]] = OTHER;
 }
 
-/* The contents that an instruction reads. */
+/* The kinds of content that an instruction reads. */
 typedef struct seen {
 	const content *has;
 	bool of[BEHIND + 1];
@@ -99,7 +103,7 @@ static bool has_run(const plan_chain *c, int j)
 	return false;
 }
 
-/* Takes the runs aside from which run j follows; false if they are too many. */
+/* Adds the runs aside on which run j depends; false if they are too many. */
 static bool add_sources(const maker *m, plan_chain *c, int j)
 {
 	bool good = c->n < MAX_CHAIN;
@@ -119,8 +123,8 @@ static bool add_sources(const maker *m, plan_chain *c, int j)
 	return good;
 }
 
-/* And those aside that read what is then a part of the chain, since they come
- * before what follows from it. */
+/* Adds those aside that read what is now part of the chain, because they come
+ * before what depends on it. */
 static bool add_readers(const maker *m, plan_chain *c)
 {
 	for (int i = 0; i < m->naside; i++) {
@@ -152,7 +156,7 @@ static bool ends(const maker *m, const plan_chain *c, int j)
 	return n.reads > 0;
 }
 
-/* Whether what stays in front of the chain reads nothing of it. */
+/* Whether what stays before the chain reads nothing of it. */
 static bool is_apart(const maker *m, const plan_chain *c)
 {
 	const plan *p = m->p;
@@ -170,8 +174,8 @@ static bool is_apart(const maker *m, const plan_chain *c)
 	return true;
 }
 
-/* Whether run j can be the next of the chain, by itself, or with those aside
- * from which it follows. */
+/* Whether run j can be the next of the chain, by itself or together with the
+ * runs aside on which it depends. */
 static bool add_next(const maker *m, plan_chain *c, int j, bool sources)
 {
 	plan_chain more = *c;
@@ -187,8 +191,8 @@ static bool add_next(const maker *m, plan_chain *c, int j, bool sources)
 	return true;
 }
 
-/* Whether an instruction may write where a state is, which runs of the chain
- * may read: its next value can lie in its place. */
+/* Whether an instruction may overwrite a state that runs of the chain may read,
+ * because the state's next value can be in its place. */
 static bool is_update(const maker *m, const plan_instr *in)
 {
 	const plan_buffer *to = &m->p->buffers[in->to];
@@ -197,8 +201,9 @@ static bool is_update(const maker *m, const plan_instr *in)
 		m->p->tensors[to->tensor].role == PLAN_STATE);
 }
 
-/* Has instruction j join the chain, if it reads that and can be a part of it;
- * what updates a state can not, since the whole chain is at one time. */
+/* Adds instruction j to the chain if it reads its results and can be part of
+ * it.  An update of a state cannot, because the whole chain counts as one
+ * instant. */
 static bool join(maker *m, plan_chain *c, int j)
 {
 	const plan_instr *in = &m->p->program[j];
@@ -214,8 +219,8 @@ static bool join(maker *m, plan_chain *c, int j)
 	return true;
 }
 
-/* Whether instruction j has nothing to do with the chain, but with what reads
- * it may be a part of that: a product, or what follows from one. */
+/* Whether instruction j does not depend on the chain but may join together with
+ * its readers: a product, or what depends on one. */
 static bool is_aside(const maker *m, int j)
 {
 	const plan *p = m->p;
@@ -234,7 +239,8 @@ static int count_ends(const maker *m, const plan_chain *c)
 	return n;
 }
 
-/* Takes runs from i on that can be a chain; how many products end it. */
+/* Collects runs from i on that can form a chain; returns the number of products
+ * that end it. */
 static int take_runs(maker *m, plan_chain *c, int i, int end)
 {
 	const plan *p = m->p;
@@ -269,7 +275,7 @@ static int count_reads(const plan *p, const plan_chain *c, int buffer)
 	return n.reads;
 }
 
-/* Whether a buffer is that of the instructions that read it alone. */
+/* Whether a buffer is used only by instructions that read it. */
 static bool is_passing(const maker *m, int buffer)
 {
 	const plan_buffer *b = &m->p->buffers[buffer];
@@ -277,7 +283,7 @@ static bool is_passing(const maker *m, int buffer)
 	       b->slots == 0 && !plan_is_kept(m->p, buffer);
 }
 
-/* Finds the results that nothing but the chain reads; their bytes. */
+/* Finds the results that only the chain reads; returns their bytes. */
 static int64_t find_inner(const maker *m, plan_chain *c)
 {
 	const plan *p = m->p;
@@ -291,8 +297,8 @@ static int64_t find_inner(const maker *m, plan_chain *c)
 	return bytes;
 }
 
-/* Whether parts have less than half of it, on all workers that are looked at,
- * of which all axes have one range. */
+/* Whether parts hold less than half of these bytes, on all workers examined,
+ * and all axes have one range there. */
 static bool saves(const maker *m, const plan_chain *c, int64_t bytes)
 {
 	enum { MOST_WORKERS = 64 };
@@ -315,8 +321,8 @@ static bool saves(const maker *m, const plan_chain *c, int64_t bytes)
 
 /* ---- the program ------------------------------------------------------- */
 
-/* Has the runs of a chain follow each other, behind what came between them and
- * does not follow from them. */
+/* Reorders the program so that the runs of a chain follow each other, after the
+ * instructions between them that do not depend on them. */
 static void put_together(maker *m, const plan_chain *c)
 {
 	plan *p = m->p;
@@ -348,8 +354,8 @@ static void take_room(maker *m, const plan_chain *c)
 		}
 }
 
-/* Makes a chain that begins with instruction i, if there is one that is worth
- * it; the instruction to look at next. */
+/* Makes a chain that begins with instruction i if one is worth while; returns
+ * the next instruction to look at. */
 static int make_chain(maker *m, int i, int end)
 {
 	const plan_instr *in = &m->p->program[i];
@@ -388,7 +394,7 @@ static void find_successors(maker *m)
 	}
 }
 
-/* Those before a loop, of its body, and those behind. */
+/* Makes chains before a loop, in its body, and after it. */
 static void make_all(maker *m)
 {
 	const plan *p = m->p;

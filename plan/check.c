@@ -117,8 +117,8 @@ static bool check_tensor(plan_checker *c, const plan_tensor *t, strmap *names)
 	       plan_check_cuts(c, &t->cuts, t->time, t->ndim, t->dims);
 }
 
-/* The next value of a state: a result with the state's type, shape and cuts
- * that is the next value of no other state. */
+/* Checks the next value of a state: a result with the state's type, shape and
+ * cuts that is not the next value of another state. */
 static bool check_next(plan_checker *c, const plan_tensor *t, bool *taken)
 {
 	const plan *p = c->p;
@@ -135,7 +135,7 @@ static bool check_next(plan_checker *c, const plan_tensor *t, bool *taken)
 	return !t->output || flaw(c, "a state that changes is an output");
 }
 
-/* The tensors of one element that a step of training has. */
+/* Checks the tensors of one element of a training step. */
 static bool check_training(plan_checker *c)
 {
 	const plan *p = c->p;
@@ -161,7 +161,7 @@ static bool check_training(plan_checker *c)
 	return true;
 }
 
-/* The input that says how many entries of states are there. */
+/* Checks the input that gives the number of entries in states that grow. */
 static bool check_growth(plan_checker *c)
 {
 	const plan *p = c->p;
@@ -305,7 +305,7 @@ static bool check_source(plan_checker *c, const progress *g, int buffer)
 	       flaw(c, "it reads buffer %d before that is written", buffer);
 }
 
-/* Whether a buffer has zeros for an input just where the node is to read
+/* Whether a buffer has zeros for an input exactly where the node must read
  * them. */
 static bool check_zeros(plan_checker *c, const plan_instr *in, int input)
 {
@@ -448,8 +448,8 @@ static bool check_instr(plan_checker *c, const plan_instr *in, progress *g)
 	return ok;
 }
 
-/* Each state that changes gets its next value, which the overlaps of buffers
- * make sure of where both have one place. */
+/* Checks that each state that changes gets its next value.  If both have one
+ * place, the check of overlaps ensures it. */
 static bool check_states(plan_checker *c, const progress *g)
 {
 	const plan *p = c->p;
@@ -498,10 +498,11 @@ static int64_t expr_length(const kexpr *e)
 	return n;
 }
 
-/* The reads of a kernel are found in time proportional to the length of its
- * body.  A worker does that for each buffer with a formula and each input of a
- * run; a plan that needs more than ten seconds or so for it is refused: steps
- * of a hundred micro-batches, through a hundred layers, need two. */
+/* Limits the work of checking and running.  Finding the reads of a kernel takes
+ * time proportional to the length of its body, and a worker does it for each
+ * buffer with a formula and each input of a run.  Plans that would need more
+ * than about ten seconds are refused; steps of a hundred micro-batches through
+ * a hundred layers need two. */
 static bool check_work(plan_checker *c, arena *tmp)
 {
 	enum { MOST_WORK = 200000000 };
@@ -538,7 +539,7 @@ static bool check_overlaps(plan_checker *c)
 	return flaw(c, "it is overwritten while it is in use, by buffer %d", y);
 }
 
-/* The program: of a loop the first turns and the last stand for all. */
+/* Checks the program; of a loop the first turns and the last represent all. */
 static bool check_turns(plan_checker *c, arena *tmp)
 {
 	c->rolled = c->p;

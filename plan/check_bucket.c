@@ -8,14 +8,15 @@ static dtype type_of(const plan *p, const plan_instr *in)
 	return p->tensors[p->buffers[in->to].tensor].type;
 }
 
-/* Whether a buffer is written by one of the members [begin, end); writer: 1 +
- * the instruction that writes it, by buffer. */
+/* Whether one of the members [begin, end) writes a buffer; writer: by buffer, 1
+ * + the instruction that writes it. */
 static bool is_written(const int *writer, int buffer, int begin, int end)
 {
 	return writer[buffer] > begin && writer[buffer] <= end;
 }
 
-/* A COMBINE is as the first of its bucket, and all sources are there. */
+/* Checks that a COMBINE matches the first of its bucket, and that all sources
+ * exist. */
 static bool check_combine(plan_checker *c, const int *writer, int begin,
 			  int moves)
 {
@@ -30,7 +31,8 @@ static bool check_combine(plan_checker *c, const int *writer, int begin,
 	       flaw(c, "its bucket writes what it reads");
 }
 
-/* A MOVE, of those from `moves' on, spreads what a COMBINE makes. */
+/* Checks that a MOVE, one of those from `moves' on, spreads the result of a
+ * COMBINE. */
 static bool check_move(plan_checker *c, const int *writer, int begin,
 		       int moves)
 {

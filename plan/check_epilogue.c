@@ -3,7 +3,8 @@
 
 #include "plan/check.h"
 
-/* Whether the input of `second' is as the result of `first'. */
+/* Whether input number `input' of `second' has the type and shape of `first's
+ * result. */
 static bool reads_result(const kernel *second, int input, const kernel *first)
 {
 	const kinput *in = &second->inputs[input];

@@ -66,7 +66,7 @@ bool loop_check_feed(plan_checker *c, const plan_instr *in)
 	       flaw(c, "buffer %d is not fed in turns", in->to);
 }
 
-/* The indices that unrolling uses. */
+/* Checks the indices that unrolling uses. */
 static bool check_indices(plan_checker *c, const plan_instr *in)
 {
 	const plan *p = c->p;
@@ -81,7 +81,8 @@ static bool check_indices(plan_checker *c, const plan_instr *in)
 	return ok || flaw(c, "it uses a buffer that does not exist");
 }
 
-/* Only the body is run in turns, and it does not set first values. */
+/* Checks that only instructions of the body run in turns, and that they set no
+ * first values. */
 static bool check_section(plan_checker *c, const plan_instr *in)
 {
 	const plan *p = c->p;
@@ -95,9 +96,10 @@ static bool check_section(plan_checker *c, const plan_instr *in)
 	       flaw(c, "the body sets a value for the first turn");
 }
 
-/* Until the last turn neither a tensor that has another value in the next turn
- * nor that value is complete: in the body only the run of the one into the
- * other may read them.  follows[u]: u is such a next value. */
+/* Checks a read in the body.  Until the last turn neither a tensor with another
+ * value in the next turn nor that next value is complete, so only the run that
+ * computes the one from the other may read them.  follows[u]: u is such a next
+ * value. */
 static bool check_read(plan_checker *c, const plan_instr *in, int buffer,
 		       const bool *follows)
 {

@@ -48,7 +48,7 @@ static bool check_division(plan_checker *c, const plan_node *n, const kernel *k)
 	       check_divided(c, k, n->time);
 }
 
-/* Whether tensors are partial only where a node gives or takes them so. */
+/* Whether tensors are partial exactly where a node gives or takes them so. */
 static bool check_partial(plan_checker *c, const plan_node *n, const kernel *k)
 {
 	const plan *p = c->p;

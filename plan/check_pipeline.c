@@ -1,4 +1,5 @@
-/* The checks of a pipeline: that its stages, each valid by itself, agree. */
+/* The checks of a pipeline: its stages, each valid by itself, agree with each
+ * other. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -17,7 +18,7 @@ typedef struct pipeline_checker {
 	diag_sink *sink;
 	const char *path;
 	const char *table;
-	int row; /* -1: a member that is no table */
+	int row; /* -1: a member that is not a table */
 	arena *tmp;
 } pipeline_checker;
 
@@ -83,7 +84,7 @@ static bool same_constant(const plan_tensor *x, const plan_tensor *y)
 	return false;
 }
 
-/* Whether a stage has folds for the elements of a tensor. */
+/* Whether a stage has folds that compute the elements of a tensor. */
 static bool is_made(const plan_tensor *t)
 {
 	return t->buffer < 0 && t->constant.kind == PLAN_CONST_NONE;
@@ -96,7 +97,7 @@ static bool same_tensor(const plan_tensor *x, const plan_tensor *y)
 	       (is_made(x) || is_made(y) || same_constant(x, y));
 }
 
-/* By stage and tensor: the channel that brings it; -1. */
+/* By stage and tensor: the channel on which it arrives; -1. */
 static int **find_sources(pipeline_checker *c)
 {
 	const plan_pipeline *p = c->p;
@@ -118,8 +119,8 @@ static bool is_for_folds(const plan_tensor *t)
 	return t->role == PLAN_STATE && t->buffer < 0;
 }
 
-/* A tensor that is computed in a stage, or given in it, against those of the
- * stages before. */
+/* Checks a tensor that is computed in a stage, or given to it, against those of
+ * earlier stages. */
 static bool check_name(pipeline_checker *c, const plan_tensor *t, strmap *names)
 {
 	const plan_tensor *before = strmap_get(names, t->name);
@@ -149,8 +150,8 @@ static bool check_names(pipeline_checker *c, int *const *sources)
 	return true;
 }
 
-/* Whether no run changes a stage's tensor: it is given there, or where a
- * channel brings it from. */
+/* Whether no run changes a stage's tensor: it is given there, or in the stage
+ * from which a channel brings it. */
 static bool is_given(const pipeline_checker *c, int *const *sources, int stage,
 		     int tensor)
 {
@@ -164,7 +165,7 @@ static bool is_given(const pipeline_checker *c, int *const *sources, int stage,
 	       (t->role == PLAN_STATE && t->next < 0);
 }
 
-/* Folds read what is given, in this stage or in another. */
+/* Checks that folds read what is given, in this stage or in another. */
 static bool check_folds(pipeline_checker *c, int *const *sources)
 {
 	const plan_pipeline *p = c->p;
@@ -184,7 +185,8 @@ static bool check_folds(pipeline_checker *c, int *const *sources)
 	return true;
 }
 
-/* The names of a list, each once, are those of the stages' lists. */
+/* Checks that the names of a list are distinct, and the same as in the stages'
+ * lists. */
 static bool check_list(pipeline_checker *c, const char *table,
 		       const char *const *of, int n, bool outputs)
 {
@@ -236,7 +238,7 @@ static bool check_loss(pipeline_checker *c)
 
 /* ---- channels ---------------------------------------------------------- */
 
-/* The places where channels are sent, and where received. */
+/* The instructions that send and that receive each channel. */
 typedef struct ends {
 	int *stage[2], *instr[2]; /* by channel; -1 */
 } ends;

@@ -1,4 +1,4 @@
-/* The checks of a stage of a pipeline that take nothing of the others. */
+/* The checks of a stage of a pipeline that do not involve other stages. */
 #include "config.h"
 
 #include "plan/check.h"
@@ -27,7 +27,7 @@ static bool check_segments(plan_checker *c, const plan_stage *s)
 	       flaw(c, "the body does not end where it ends");
 }
 
-/* Each segment is run once for each turn. */
+/* Checks that each segment runs once for each turn. */
 static bool check_runs(plan_checker *c, const plan_stage *s, arena *tmp)
 {
 	int turns = c->p->loop.turns, *done = ARENA_ARRAY(tmp, int,
@@ -119,7 +119,7 @@ typedef struct turn_counts {
 	int n; /* segments */
 	int *done;
 	int *most;    /* [i * n + j], see below */
-	bool *broken; /* j was to run for a turn before i had */
+	bool *broken; /* j would run for a turn before i had */
 } turn_counts;
 
 static void note_task(turn_counts *t, int g)

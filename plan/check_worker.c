@@ -1,5 +1,5 @@
-/* The regions and transfers of one worker, of a plan that plan_check() found
- * sound. */
+/* Checks the regions and transfers of one worker of a plan that plan_check()
+ * has accepted. */
 #include "config.h"
 
 #include "base/checked.h"
@@ -16,7 +16,7 @@ static bool check_size(plan_checker *c, const plan_buffer *b, const region *r)
 		    (long long)b->nbytes);
 }
 
-/* Whether buffers hold the same on the worker whose regions these are. */
+/* Whether two regions on a worker hold the same elements. */
 static bool agree(const region *x, const region *y)
 {
 	return (x->count == 0 && y->count == 0) ||
@@ -51,7 +51,8 @@ static bool check_run_at(plan_checker *c, const plan_instr *in,
 	return true;
 }
 
-/* A COMBINE straight into the stored block: that is the worker's share. */
+/* Checks a COMBINE directly into the stored block, which must be the worker's
+ * share. */
 static bool check_share_at(plan_checker *c, const plan_instr *in,
 			   const region *regions, int worker)
 {

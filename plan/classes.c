@@ -10,7 +10,7 @@ int plan_buffer_class(layout_classes *f, const plan *p, const plan_buffer *b)
 	return layout_class_of(f, &l);
 }
 
-/* The class of an instruction's source; of a run, which has none, that of its
+/* The class of an instruction's source; for a run, which has none, that of its
  * result before it is stored. */
 static int source_class(layout_classes *f, const plan *p, const plan_instr *in)
 {

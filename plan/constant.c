@@ -15,8 +15,8 @@
 #include "layout/runs.h"
 #include "plan/random_elements.h"
 
-/* Opens a regular file that has the bytes asked for; -1 when an error was
- * added.  O_NONBLOCK: opening a pipe must not wait for its writer. */
+/* Opens a regular file that has the requested bytes; -1 after adding an error.
+ * O_NONBLOCK: opening a pipe must not wait for its writer. */
 static int open_part(const char *path, int64_t offset, int64_t nbytes,
 		     diag_sink *s)
 {
@@ -130,7 +130,7 @@ static bool read_file(const plan_tensor *t, void *whole, diag_sink *s)
 	return ok;
 }
 
-/* Elements first .. first + n of a constant that is no file's. */
+/* Writes elements first .. first + n of a constant that is not in a file. */
 static void copy_elements(const plan_tensor *t, int64_t first, int64_t n,
 			  char *to)
 {

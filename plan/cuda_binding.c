@@ -36,7 +36,7 @@ static int64_t stride_of(const box *at, int dim)
 	return stride;
 }
 
-/* The address of element 0, 0, .., which may lie outside of the buffer and wrap
+/* The address of element 0, 0, .., which may be outside of the buffer and wrap
  * around. */
 static int64_t origin(const bind_run *r, int i)
 {
@@ -72,8 +72,8 @@ void bind_words(const binding *b, const bind_run *r, int64_t *w)
 
 /* ---- how large indices become ------------------------------------------ */
 
-/* A bound for |e|, an index.  An element read from a tensor has no bound but
- * that of its check. */
+/* An upper bound of |e|, an index.  An element read from a tensor is bounded
+ * only by its check. */
 static double greatest(const kernel *k, const kexpr *e)
 {
 	double x[3] = { 0 };
@@ -97,8 +97,7 @@ static double greatest(const kernel *k, const kexpr *e)
 	}
 }
 
-/* The largest index expression, or number that one is compared with, within
- * e. */
+/* The largest index expression in e, or number with which one is compared. */
 static double greatest_index(const kernel *k, const kexpr *e)
 {
 	double most = e->type == DT_I64 ? greatest(k, e) : 0;
@@ -107,7 +106,7 @@ static double greatest_index(const kernel *k, const kexpr *e)
 	return most;
 }
 
-/* The elements up to the last in memory, from element 0, 0, .. on. */
+/* The number of elements from element 0, 0, .. to the last one in memory. */
 static double reach(const box *at)
 {
 	double n = 0;
@@ -118,7 +117,7 @@ static double reach(const box *at)
 
 static bool is_large(const bind_run *r)
 {
-	/* Kernels count a bit beyond the ends. */
+	/* Kernels count slightly beyond the ends. */
 	const double limit = 0x1p31 - 0x1p20;
 	double result = 1, terms = 1;
 	for (int v = 0; v < r->k->nvars; v++) {
@@ -258,7 +257,7 @@ static const char *name_of(const binder *b, const kernel *k, bind_slot s)
 	return "TDL_FAULT";
 }
 
-/* A pointer's type, or that of an index. */
+/* A cast to a pointer's type, or to that of an index. */
 static const char *cast_of(const binder *b, const kernel *k, bind_slot s)
 {
 	if (s.kind == BIND_FAULT)

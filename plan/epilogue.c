@@ -1,4 +1,4 @@
-/* Runs that are computed with the run before them, as its epilogue. */
+/* Runs that are computed together with the run before them, as its epilogue. */
 #include "config.h"
 
 #include "plan/lifetimes.h"
@@ -8,7 +8,7 @@ static const kernel *kernel_of(const plan *p, const plan_instr *run)
 	return p->kernels[p->nodes[run->node].kernel].kernel;
 }
 
-/* The only input that reads a buffer; -1 for several. */
+/* The only input that reads a buffer; -1 if there are several. */
 static int input_of(const plan *p, const plan_instr *run, int buffer)
 {
 	int found = -1;
@@ -28,9 +28,9 @@ static bool overlap(const plan_buffer *x, const plan_buffer *y)
 	       y->offset < x->offset + plan_buffer_span(x);
 }
 
-/* Whether a run's input i, of those that are joined from the first one on, may
- * lie where the result is written: element by element, or as the result of the
- * run before it, which is not in memory. */
+/* Whether input i of a run, one of those joined from the first one on, may be
+ * in the place of the result: it is read element by element, or is the result
+ * of the run before, which is not in memory. */
 static bool may_lie_there(const plan *p, const plan_instr *run, bool first,
 			  int i, const plan_buffer *to)
 {
@@ -42,7 +42,7 @@ static bool may_lie_there(const plan *p, const plan_instr *run, bool first,
 	       kernel_in_place(kernel_of(p, run), i);
 }
 
-/* Whether RUN y writes to nothing that runs [first, y) read otherwise. */
+/* Whether RUN y overwrites nothing that runs [first, y) read otherwise. */
 static bool writes_apart(const plan *p, int first, int y)
 {
 	const plan_buffer *to = &p->buffers[p->program[y].to];
@@ -55,7 +55,7 @@ static bool writes_apart(const plan *p, int first, int y)
 	return true;
 }
 
-/* Whether both divide the same dimensions of their results, and no sum. */
+/* Whether both runs divide the same dimensions of their results, and no sum. */
 static bool divided_alike(const plan *p, const plan_instr *x,
 			  const plan_instr *y)
 {
@@ -70,7 +70,7 @@ static bool divided_alike(const plan *p, const plan_instr *x,
 }
 
 /* The input of RUN i + 1 that is the result of RUN i, if they can be computed
- * at once with those from `first' on; -1. */
+ * together with those from `first' on; -1. */
 static int followed(const plan *p, const lifetime *l, int first, int i)
 {
 	const plan_instr *x = &p->program[i], *y = x + 1;

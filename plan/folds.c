@@ -1,4 +1,4 @@
-/* Constants that follow from weights: reading and checking. */
+/* Constants computed from weights: reading and checking. */
 #include "config.h"
 
 #include "base/checked.h"
@@ -47,8 +47,8 @@ bool read_folds(reader *r, plan *p, members *top)
 
 /* ---- checking ---------------------------------------------------------- */
 
-/* A fold may read what is given and no run changes, or, in a stage, what
- * another one has that is; and what a fold before has made. */
+/* Checks an input of a fold: it is given and no run changes it (in a stage,
+ * this may hold in another stage), or it is the output of an earlier fold. */
 static bool check_source(plan_checker *c, int t, const bool *made,
 			 const bool *makes)
 {
@@ -113,8 +113,8 @@ static bool check_fold(plan_checker *c, const plan_fold *f, bool *made,
 	       flaw(c, "it has not as many elements as what it reads");
 }
 
-/* A tensor that is given and has no buffer is read by a fold or made by one, or
- * has elements and is nobody's. */
+/* Checks a given tensor without a buffer: a fold reads it or makes it, or it
+ * has elements that nobody uses. */
 static bool check_rest(plan_checker *c, arena *tmp, const bool *made,
 		       const bool *read)
 {

@@ -9,20 +9,21 @@
 
 /* ---- copies ------------------------------------------------------------ */
 
-/* A way to compute it: which operands are copied, and the steps that follow. */
+/* A way to compute the product: which operands are copied, and the resulting
+ * strides. */
 typedef struct way {
 	const gemm_layout *x;
-	unsigned copied; /* a bit for each side */
+	unsigned copied; /* a bit for each copied side */
 	int64_t step[GEMM_SIDES][GEMM_MAX_DIMS];
 	gemm g;
-	int nloops; /* what calls are made for, .. */
+	int nloops; /* loops that calls are made for, .. */
 	int loops[GEMM_MAX_DIMS];
-	int nsums; /* .. and how many of those, the last, are added up */
+	int nsums; /* .. the last of which are added up */
 	double bytes;
 } way;
 
 /* The side whose order a copy follows in dims of a role: one of the others that
- * move with them, which is not copied if there is one. */
+ * have these dims, preferably one that is not copied. */
 static int order_of(const way *w, gemm_role r)
 {
 	static const int sides[][3] = {
@@ -55,7 +56,7 @@ static bool is_outside(const way *w, int d, int e, gemm_role last)
 	return m != n ? m > n : d < e;
 }
 
-/* The role of what lies side by side: copies of that are quick. */
+/* The role that is contiguous in the operand: copying in that order is fast. */
 static gemm_role innermost(const way *w, int side)
 {
 	int64_t least = INT64_MAX;
@@ -71,7 +72,7 @@ static gemm_role innermost(const way *w, int side)
 	return r;
 }
 
-/* Lists what moves in an operand, outermost first. */
+/* Lists the dims that move an operand, outermost first. */
 static int list_order(const way *w, int side, int *order)
 {
 	gemm_role last = innermost(w, side);
@@ -96,7 +97,7 @@ static int64_t size_of(const gemm_layout *x, int side)
 						       x->c->right.type);
 }
 
-/* Elements of a side that GEMM_COLUMN bytes hold. */
+/* The number of elements of a side in GEMM_COLUMN bytes. */
 static int64_t column_unit(const gemm_layout *x, int side)
 {
 	return GEMM_COLUMN / size_of(x, side);
@@ -111,7 +112,8 @@ static bool round_columns(const gemm_layout *x, int side, int64_t *n)
 	return true;
 }
 
-/* Columns are as long as is needed for the next one to begin at a unit. */
+/* Lays out a copy.  Columns are padded so that the next one begins at a
+ * unit. */
 static bool add_copy(way *w, int side)
 {
 	int order[GEMM_MAX_DIMS];
@@ -139,8 +141,8 @@ static bool add_copy(way *w, int side)
 
 /* ---- chains ------------------------------------------------------------ */
 
-/* Dims that are walked as one: their steps on the sides of a set continue each
- * other. */
+/* Dims that can be walked as one: on all sides of a set their steps continue
+ * each other. */
 typedef struct chain {
 	uint64_t dims;
 	int64_t count;
@@ -169,7 +171,7 @@ static chain chain_from(const way *w, uint64_t dims, unsigned sides, int d)
 	return c;
 }
 
-/* The longest one. */
+/* The longest chain. */
 static chain best_chain(const way *w, uint64_t dims, unsigned sides)
 {
 	chain best = { .count = 1 };
@@ -211,7 +213,7 @@ static uint32_t vars_of_chain(const way *w, const chain *c)
 
 /* ---- matrices ---------------------------------------------------------- */
 
-/* Finds how it is stored; false where neither dimension lies in order. */
+/* Finds how a matrix is stored; false if neither dimension is contiguous. */
 static bool store(gemm_matrix *m)
 {
 	bool by_rows = m->row_step == 1 || m->rows == 1;
@@ -231,7 +233,7 @@ static gemm_matrix flip(const gemm_matrix *m)
 			      false, 0 };
 }
 
-/* Libraries count in 32 bits. */
+/* Whether all numbers fit 32 bits, in which libraries count. */
 static bool is_short(const gemm *g, const chain *batch)
 {
 	return g->rows <= INT32_MAX && g->cols <= INT32_MAX &&
@@ -259,7 +261,8 @@ static bool set_matrices(gemm *g)
 	       store(&g->b);
 }
 
-/* Whether the results of a call lie apart, or between each other's columns. */
+/* Whether the results of a call's products are apart, or between each other's
+ * columns. */
 static bool lie_apart(const gemm *g, const chain *batch)
 {
 	int64_t step = batch->step[GEMM_OUT], all;
@@ -284,7 +287,7 @@ static int64_t place_of(const way *w, int d, int side, int64_t i)
 	return x->at[side] ? x->at[side][i] : i * w->step[side][d];
 }
 
-/* Call n of the loops, the last of which moves first. */
+/* Call number n of the loops; the last loop moves fastest. */
 static gemm_call call_of(const way *w, const chain *batch, int64_t n)
 {
 	gemm_call c = { .count = batch->count };
@@ -317,7 +320,7 @@ static bool count_calls(way *w, int64_t *sums)
 	return true;
 }
 
-/* Operations, and elements of the result. */
+/* The number of operations (all), or of elements of the result. */
 static double points(const gemm_layout *x, bool all)
 {
 	double n = 1;
@@ -340,7 +343,8 @@ static bool is_aligned(const way *w, const chain *batch, int side,
 	       (batch->count == 1 || batch->step[side] % unit == 0);
 }
 
-/* Whether libraries have to load the halves of a product one by one. */
+/* Whether a product of halves has unaligned columns, whose elements libraries
+ * load one by one. */
 static bool is_slow(const way *w, const chain *batch)
 {
 	const gemm *g = &w->g;
@@ -352,8 +356,8 @@ static bool is_slow(const way *w, const chain *batch)
 		 is_aligned(w, batch, GEMM_OUT, &g->c));
 }
 
-/* The bytes of a copy, each way; those of elements that are copied one by one
- * count more. */
+/* The bytes of a copy, each way; elements that are copied one by one count
+ * more. */
 static double bytes_of_copy(const way *w, int side)
 {
 	const gemm_copy *c = &w->g.copies[side];
@@ -367,8 +371,8 @@ static double bytes_of_copy(const way *w, int side)
 	return (double)c->nelem * (double)size;
 }
 
-/* Sums up the bytes that are moved beside the product's own operands; false
- * where they are more than it is worth. */
+/* Sums up the bytes moved in addition to the product's own operands; false if
+ * they are too many for the product. */
 static bool weigh(way *w, const chain *batch, int64_t worth, int64_t sums)
 {
 	const gemm_layout *x = w->x;
@@ -387,7 +391,8 @@ static bool weigh(way *w, const chain *batch, int64_t worth, int64_t sums)
 	return true;
 }
 
-/* Sums in short types would be rounded by each call. */
+/* Whether calls may add to the result: in short types each call would round the
+ * sum. */
 static bool can_add(const gemm_layout *x)
 {
 	return x->k->type == DT_F32 || x->k->type == DT_F64;
@@ -399,7 +404,7 @@ enum {
 	AT_OUT = 1 << GEMM_OUT
 };
 
-/* The rows, columns and depth of each call, and the batch of it. */
+/* Chooses the rows, columns and depth of each call, and its batch. */
 static bool try_way(way *w, int64_t worth, chain *batch)
 {
 	uint64_t rows = dims_of(w, ROW), cols = dims_of(w, COL);
@@ -422,7 +427,8 @@ static bool try_way(way *w, int64_t worth, chain *batch)
 	g->col_vars = vars_of_chain(w, &j);
 	batches |= (rows & ~i.dims) | (cols & ~j.dims);
 	*batch = best_chain(w, batches, AT_LEFT | AT_RIGHT | AT_OUT);
-	/* Many inner products are no matrices: nothing is read twice. */
+	/* Many inner products are not a product of matrices: nothing is read
+	 * twice. */
 	if (g->rows == 1 && g->cols == 1)
 		return false;
 	if (!is_short(g, batch) || !set_matrices(g) || !lie_apart(g, batch))
@@ -472,8 +478,8 @@ static void keep(const way *w, const chain *batch, gemm *g)
 	g->nbytes = gemm_copy_at(g, x->k, x->c, GEMM_SIDES);
 }
 
-/* Types that are multiplied and added up without rounding in between: two
- * matrices of one type to one of that type, or halves to f32. */
+/* Whether the library supports the types without intermediate rounding: two
+ * matrices of one type to that type, or halves to f32. */
 static bool takes(dtype left, dtype right, dtype out)
 {
 	bool half = left == DT_F16 || left == DT_BF16;

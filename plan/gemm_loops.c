@@ -2,7 +2,7 @@
 
 #include "plan/gemm_loops.h"
 
-/* Values of a variable that are looked at one by one. */
+/* The most values of a variable that are looked at one by one. */
 enum { MAX_ODD = 1 << 12 };
 
 static int64_t place_in(const gemm_layout *x, int side)
@@ -26,7 +26,7 @@ static void move_to(gemm_layout *x, int var, int64_t i)
 	x->at.hi[var] = i + 1;
 }
 
-/* The places of a variable's values, from the first one's. */
+/* Lists the places of a variable's values, relative to the first one's. */
 static void list_places(gemm_layout *x, gemm_dim *d, int64_t lo)
 {
 	for (int s = 0; s < GEMM_SIDES; s++)
@@ -70,8 +70,8 @@ static void push_nest(gemm_layout *x, const gemm_dim *d, int64_t n)
 		x->dims[x->ndims++] = inner;
 }
 
-/* A variable in indices that are not affine: two loops, if they have the same
- * places. */
+/* Splits a variable of indices that are not affine into two loops, if these
+ * give the same places. */
 static bool add_odd(gemm_layout *x, gemm_dim *d, int64_t lo)
 {
 	if (d->count > MAX_ODD)
@@ -87,7 +87,7 @@ static bool add_odd(gemm_layout *x, gemm_dim *d, int64_t lo)
 	return true;
 }
 
-/* The steps are those between the first two points. */
+/* Sets the steps to the differences between the first two points. */
 static void add_affine(gemm_layout *x, gemm_dim *d, int64_t lo)
 {
 	move_to(x, d->var, lo + 1);

@@ -1,4 +1,4 @@
-/* The products that the runs of a plan are. */
+/* The library products that the runs of a plan are. */
 #include "config.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "kernel/convolution.h"
 #include "plan/gemm.h"
 
-/* Whether most of x is not read: one tap, with strides. */
+/* Whether most of x is not read: a single tap, with strides. */
 static bool is_sparse(const kernel *k, const convolution *c)
 {
 	bool strides = false;
@@ -39,14 +39,14 @@ bool gemm_of_run(arena *a, const bind_run *r, int64_t room, contraction *c,
 
 typedef VEC(int64_t) ints;
 
-/* A plan's runs, of which equal ones are looked at once. */
+/* A plan's runs; equal ones are looked at once. */
 typedef struct plan_runs {
 	arena *a;
 	const plan *p;
 	bool *multiplies; /* of each kernel */
 	hash_table seen;
-	VEC(ints) keys; /* of the rows of `seen` */
-	ints key;	/* of the run at hand */
+	VEC(ints) keys; /* keys of the rows of `seen' */
+	ints key;	/* of the current run */
 } plan_runs;
 
 static void put_box(arena *a, ints *key, const box *b)
@@ -57,7 +57,8 @@ static void put_box(arena *a, ints *key, const box *b)
 	}
 }
 
-/* Writes down all that gemm_of_run() looks at; the key is empty before. */
+/* Writes everything that gemm_of_run() looks at to the key, which is empty
+ * before. */
 static void put_run(plan_runs *x, const plan_instr *in, int worker, ints *key)
 {
 	const plan *p = x->p;
@@ -72,7 +73,7 @@ static void put_run(plan_runs *x, const plan_instr *in, int worker, ints *key)
 	}
 }
 
-/* Whether no run before has this key, which is kept if so. */
+/* Whether the key is new; if so it is kept. */
 static bool is_new(plan_runs *x, const ints *key)
 {
 	size_t n = (size_t)key->n;
@@ -87,7 +88,7 @@ static bool is_new(plan_runs *x, const ints *key)
 	return true;
 }
 
-/* Bytes of copies of a worker's run that was not seen yet; 0 without. */
+/* Bytes of copies of a worker's run, if it is new; else 0. */
 static int64_t bytes_of_run(plan_runs *x, int instr, int worker, int64_t room)
 {
 	x->key.n = 0;
@@ -111,7 +112,7 @@ int64_t gemm_plan_bytes(const plan *p, int64_t room)
 	int all = mesh_workers(&p->mesh), n = all < SAMPLE ? all : SAMPLE;
 	int64_t most = 0;
 	contraction c;
-	/* Turns are of two sizes at most: the first one's and the last's. */
+	/* Turns have at most two sizes: the first one's and the last's. */
 	x.p = p = plan_unroll(x.a, p, 2);
 	x.multiplies = ARENA_ARRAY(x.a, bool, p->nkernels);
 	for (int i = 0; i < p->nkernels; i++)

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "plan/plan.h"
 
-/* Where a factor is used, and what it is made of. */
+/* A use of a factor, and the tensors that it is made of. */
 typedef struct use {
 	int kernel, side, nbuffers;
 	int buffers[MAX_NINPUTS];
@@ -21,12 +21,12 @@ typedef struct finder {
 	const plan *p;
 	const kept_factor *factors;
 	VEC(use) uses;
-	int *of; /* as kept_plan.of, numbers of uses */
+	int *of; /* as kept_plan.of, with numbers of uses */
 } finder;
 
 /* ---- sizes ------------------------------------------------------------- */
 
-/* The points of some variables; false where they are too many. */
+/* The number of points of some variables; false if there are too many. */
 static bool points(const box *b, uint32_t vars, int64_t *n)
 {
 	bool good = true;
@@ -50,8 +50,8 @@ static bool size_of(const kept_factor *f, int side, const box *b, int64_t *n)
 
 /* ---- uses -------------------------------------------------------------- */
 
-/* Whether a buffer has what stays from one step to the next: the stored block
- * of a constant, or of a state. */
+/* Whether a buffer keeps its content from one step to the next: the stored
+ * block of a constant, or of a state. */
 static bool stays(const plan *p, int buffer)
 {
 	const plan_tensor *t = &p->tensors[p->buffers[buffer].tensor];
@@ -78,7 +78,7 @@ static bool same_use(const finder *x, const use *u, const use *v)
 	       same_part(f, &u->at, &v->at);
 }
 
-/* The number of a use among those that are known; a new one is added. */
+/* The number of a use; adds it if it is new. */
 static int number_of(finder *x, const use *u)
 {
 	int i = 0;
@@ -125,7 +125,7 @@ static void find_uses(finder *x, int worker)
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* Whether an instruction writes to where a factor's tensors lie. */
+/* Whether an instruction writes a tensor of which a factor is made. */
 static bool spoils(const plan *p, const plan_instr *in, const use *u)
 {
 	const plan_buffer *to = &p->buffers[in->to];
@@ -178,7 +178,7 @@ static void note_spoils(finder *x, kept_plan *k, int instr)
 	k->spoils[instr] = all.at;
 }
 
-/* The factors that are kept, and their slots. */
+/* Chooses the factors to keep, and their slots. */
 static kept_plan find_slots(finder *x, int worker, int64_t room)
 {
 	kept_plan k = { 0 };

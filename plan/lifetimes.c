@@ -14,10 +14,10 @@ void plan_reads(const plan *p, const plan_instr *in,
 		f(to, in->inputs[i]);
 }
 
-/* The instructions of a bucket, and of a chain, are at one time. */
+/* The common instant of the instructions of a bucket, or of a chain. */
 typedef struct clock {
 	lifetime *lives;
-	int from, to; /* first and last instruction of that time */
+	int from, to; /* first and last instruction at that instant */
 } clock;
 
 static void read_now(void *to, int buffer)
@@ -27,8 +27,8 @@ static void read_now(void *to, int buffer)
 		c->lives[buffer].last = c->to;
 }
 
-/* The part of a stored block's lifetime that follows from its tensor's role,
- * not from the program. */
+/* Extends a stored block's lifetime as its tensor's role, rather than the
+ * program, requires. */
 static void keep_stored(const plan *p, const plan_tensor *t, lifetime *l)
 {
 	lifetime *x = &l[t->buffer];
@@ -43,9 +43,9 @@ static void keep_stored(const plan *p, const plan_tensor *t, lifetime *l)
 		x->last = p->ninstrs;
 }
 
-/* A buffer that the body reads and does not write has to outlive it; a value
- * that goes from turn to turn is there from its beginning, its first value only
- * until it is read. */
+/* Extends lifetimes over the loop: a buffer that the body reads but does not
+ * write must outlive it; a value that goes from turn to turn exists from the
+ * loop's beginning, but its first value only until it is read. */
 static void keep_in_loop(const plan *p, lifetime *l)
 {
 	const plan_loop *o = &p->loop;
@@ -66,8 +66,9 @@ static void keep_in_loop(const plan *p, lifetime *l)
 		}
 }
 
-/* Slots are in use while the body is run; what is sent is, until the run ends,
- * since its readers take it when they want to. */
+/* Extends lifetimes in a stage: slots are in use while the body runs, buffers
+ * that are sent until the run ends, because their readers take them at any
+ * time. */
 static void keep_in_stage(const plan *p, lifetime *l)
 {
 	bool rolled = p->loop.begin < p->loop.end;
@@ -137,8 +138,9 @@ typedef struct placer {
 	const plan *p;
 	lifetime *lives;
 	layout_classes *classes;
-	/* Buffers that share a place are one group; group[b] leads to the first
-	 * of them, and heir[] of that says who has to get the place, or -1. */
+	/* Buffers that share a place form a group.  group[b] leads to the first
+	 * of them; its heir[] is the buffer that has to take over the place, or
+	 * -1. */
 	int *group, *heir;
 } placer;
 
@@ -149,7 +151,7 @@ static int group_of(int *group, int b)
 	return b;
 }
 
-/* Next values that have to lie in the place of their state. */
+/* Joins next values that have to be in the place of their state. */
 static void join_states(const placer *s)
 {
 	const plan *p = s->p;
@@ -168,8 +170,8 @@ static void join_states(const placer *s)
 	}
 }
 
-/* Whether the result of instruction t may lie in the place of its input `from`,
- * which dies there. */
+/* Whether the result of instruction t may be in the place of its input `from',
+ * whose last use this is. */
 static bool is_in_place(const placer *s, int t, int from)
 {
 	const plan_buffer *x = &s->p->buffers[from];
@@ -181,14 +183,15 @@ static bool is_in_place(const placer *s, int t, int from)
 				 plan_buffer_class(s->classes, s->p, to));
 }
 
-/* Whether a place is free again when the buffer that has to get it begins. */
+/* Whether a place is free when the buffer that must take it over begins. */
 static bool leaves_in_time(const placer *s, int buffer, int heir)
 {
 	int t = s->lives[heir].first, last = s->lives[buffer].last;
 	return last < t || (last == t && is_in_place(s, t, buffer));
 }
 
-/* Lets results of runs lie where an input of the same region dies. */
+/* Puts results of runs in the place of an input with the same region that ends
+ * there. */
 static void join_in_place(const placer *s)
 {
 	const plan *p = s->p;

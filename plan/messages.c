@@ -1,5 +1,5 @@
-/* The order of messages is found by a run of the pipeline without data, in
- * which the stages take turns to go on, each by a segment at most. */
+/* Finds the order of messages by running the pipeline without data; the stages
+ * take turns, each for at most one segment. */
 #include "config.h"
 
 #include "plan/messages.h"
@@ -17,17 +17,17 @@ typedef enum event_kind {
 
 typedef struct event {
 	event_kind kind;
-	int instr; /* those before it are done when it is waited for */
+	int instr; /* those before it must be done before the wait */
 	int channel, number;
 } event;
 
-/* A value that was sent from a place that nobody has written since. */
+/* A value that was sent from a place that has not been overwritten since. */
 typedef struct sent {
 	int channel, number, buffer;
 } sent;
 
-/* A message as its receiver asks for it: once the instructions before `free'
- * are done, nobody uses its place. */
+/* A message at the point where its receiver asks for it: once the instructions
+ * before `free' are done, nothing uses its place. */
 typedef struct request {
 	int channel, number, instr, free;
 } request;
@@ -35,12 +35,12 @@ typedef struct request {
 typedef struct stage_run {
 	const plan *p;
 	VEC(event) events;
-	int at; /* the next one */
+	int at; /* index of the next one */
 } stage_run;
 
 typedef struct link_run {
 	VEC(request) requests;
-	int at; /* the next one */
+	int at; /* index of the next one */
 } link_run;
 
 typedef VEC(int) instructions;
@@ -106,8 +106,8 @@ static void note_receive(runner *r, stage_run *x, int i)
 	add_event(r, x, EVENT_RECEIVE, i, c, number);
 }
 
-/* A value that was sent must have been taken before instructions [i, end),
- * which are done together, write there. */
+/* Adds waits: values that were sent from places which instructions [i, end),
+ * executed together, overwrite must have been taken. */
 static void note_writes(runner *r, stage_run *x, int i, int end,
 			sent *waiting, int *nwaiting)
 {
@@ -125,7 +125,8 @@ static void note_writes(runner *r, stage_run *x, int i, int end,
 	*nwaiting = n;
 }
 
-/* Whether another segment, or another turn of it, begins with instruction i. */
+/* Whether another segment, or another turn of the same one, begins with
+ * instruction i. */
 static bool begins_segment(const plan *p, int i)
 {
 	return i > 0 && p->program[i].turn != p->program[i - 1].turn;
@@ -156,14 +157,14 @@ static void note_events(runner *r, stage_run *x)
 
 /* ---- running ----------------------------------------------------------- */
 
-/* The instructions of a stage before this one are done. */
+/* The instruction of a stage before which all are done. */
 static int position(const runner *r, int stage)
 {
 	const stage_run *x = &r->stages[stage];
 	return x->at < x->events.n ? x->events.at[x->at].instr : x->p->ninstrs;
 }
 
-/* Lets a link's messages go as far as they can. */
+/* Lets a link's messages proceed as far as they can. */
 static void flow(runner *r, int l)
 {
 	const stage_link *of = &r->order->links[l];
@@ -181,7 +182,7 @@ static void flow(runner *r, int l)
 	}
 }
 
-/* Those to which a stage belongs. */
+/* The same for all links of a stage. */
 static void flow_all(runner *r, int stage)
 {
 	for (int l = 0; l < r->order->nlinks; l++)
@@ -198,7 +199,7 @@ static bool may_happen(const runner *r, const event *e)
 	return true;
 }
 
-/* Goes on to the next pause; whether anything happened. */
+/* Advances a stage to its next pause; returns whether anything happened. */
 static bool advance(runner *r, int stage)
 {
 	stage_run *x = &r->stages[stage];
@@ -250,7 +251,7 @@ message_order messages_in_order(arena *a, const plan_pipeline *p)
 
 /* ---- a stage ----------------------------------------------------------- */
 
-/* Adds the program's instructions up to `end' to those of an order. */
+/* Appends the program's instructions up to `end' to an order. */
 static void add_others(stream_order *to, const plan *p, int *at, int end,
 		       int *instrs)
 {
@@ -259,7 +260,7 @@ static void add_others(stream_order *to, const plan *p, int *at, int end,
 			instrs[to->n++] = *at;
 }
 
-/* Numbers the links of a stage, and says of each channel which it has. */
+/* Numbers the links of a stage, and sets each channel's link. */
 static void number_links(arena *a, const plan_pipeline *p,
 			 const message_order *o, int stage, stream_order *to,
 			 int **own)

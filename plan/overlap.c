@@ -9,8 +9,8 @@
 
 /* The buffers in use in the arena, as a segment tree over the places where
  * buffers begin or end: node i has children 2i and 2i + 1.  owner is 1 + the
- * buffer that covers all of a node, inside whether anything below it is in
- * use. */
+ * buffer that covers the whole node; inside says whether anything below it is
+ * in use. */
 typedef struct space {
 	int nplaces, nleaves; /* leaf i is from place i to place i + 1 */
 	int64_t *places;
@@ -95,8 +95,8 @@ static int use(space *s, const plan_buffer *b, int owner)
 	return found;
 }
 
-/* Frees the input that the result of instruction t may overwrite: the one that
- * lies in exactly the same place. */
+/* Frees the input that the result of instruction t may overwrite: one in
+ * exactly the same place. */
 static void free_in_place(space *s, const plan *p, const lifetime *l, int t,
 			  int *freed)
 {
@@ -116,8 +116,8 @@ static void free_in_place(space *s, const plan *p, const lifetime *l, int t,
 	}
 }
 
-/* Buffers by their last instant: next[b] follows b, head[t] begins; head[-1]
- * exists, too. */
+/* Lists buffers by their last instant: head[t] is the first, next[b] follows b;
+ * head[-1] exists too. */
 static void sort_by_end(const plan *p, const lifetime *l, int *head, int *next)
 {
 	for (int t = -1; t <= p->ninstrs; t++)
@@ -130,7 +130,7 @@ static void sort_by_end(const plan *p, const lifetime *l, int *head, int *next)
 	}
 }
 
-/* The slots of a stage, all at the beginning of its body. */
+/* Marks the slots of a stage as used, at the beginning of its body. */
 static bool use_slots(space *s, const plan *p, int *x, int *y)
 {
 	for (*y = 0; *y < p->nbuffers; ++*y) {
@@ -143,9 +143,9 @@ static bool use_slots(space *s, const plan *p, int *x, int *y)
 	return false;
 }
 
-/* The results of instruction t; those of all of its bucket, or chain, where it
- * is the first.  A result that does not begin there updates a state, or is one
- * of the slots.  *freed: the input that is overwritten. */
+/* Marks the results of instruction t as used; those of its whole bucket or
+ * chain if it is the first.  Results that do not begin there update a state, or
+ * are slots.  *freed: the input that is overwritten. */
 static bool use_results(space *s, const plan *p, const lifetime *l, int t,
 			int *freed, int *x, int *y)
 {

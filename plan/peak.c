@@ -13,7 +13,8 @@ static int by_size(const void *x, const void *y)
 }
 
 /* Adds to now[t + 1], for each instant t from -1 to ninstrs, the bytes of the
- * items in use at t of one kind: kind[b] is `which', or kind is NULL. */
+ * items in use at t whose kind[b] is `which', or of all items if kind is
+ * NULL. */
 static void add_up(const plan *p, const arena_item *items, const int *kind,
 		   int which, int64_t *now)
 {
@@ -26,8 +27,8 @@ static void add_up(const plan *p, const arena_item *items, const int *kind,
 		now[t + 1] += now[t];
 }
 
-/* The first instant at which most is in use, *nbytes; instants count from
- * -1. */
+/* The first instant of greatest use, counted from -1; *nbytes receives the
+ * use. */
 static int find_instant(const plan *p, const arena_item *items, int64_t *nbytes)
 {
 	arena *tmp = arena_new();
@@ -73,7 +74,7 @@ plan_peak plan_find_peak(arena *a, const plan *p)
 	int *holder = ARENA_ARRAY(tmp, int, p->nbuffers);
 	plan_peak peak = { 0 };
 	int t = peak.instr = find_instant(p, x.items, &peak.nbytes);
-	/* Of those that share a place the last that has come. */
+	/* Of the buffers that share a place, the last that has begun. */
 	for (int b = 0; b < p->nbuffers; b++) {
 		int *h = &holder[x.group[b]];
 		bool came = l[b].first <= t;

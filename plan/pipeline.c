@@ -43,7 +43,7 @@ bool pipeline_in_turns(const plan_pipeline *p, int channel)
 
 /* Both meshes as one, the senders' axes first: a worker of it is a pair of a
  * sender and a receiver.  Each side's layout is replicated along the axes of
- * the other. */
+ * the other side. */
 typedef struct pairs {
 	mesh mesh;
 	cuts from, to;
@@ -92,8 +92,8 @@ int pipeline_pieces(arena *a, const plan_pipeline *p, int channel, int turn,
 
 /* ---- partners ---------------------------------------------------------- */
 
-/* The messages of a channel are taken in the order in which they are sent: the
- * next one is put to where it is waited for. */
+/* A channel's messages are taken in the order in which they are sent: each is
+ * matched with the next wait. */
 typedef struct messages {
 	int *instrs; /* of the channel's side, in order */
 	int n;
@@ -157,7 +157,7 @@ static int64_t turn_bytes(const plan_pipeline *p, int channel, int turn)
 	return n;
 }
 
-/* Turns of as many samples take as many bytes. */
+/* Turns with equally many samples take equally many bytes. */
 int64_t pipeline_channel_bytes(const plan_pipeline *p, int channel)
 {
 	const plan_loop *o = &p->stages[p->channels[channel].from].loop;

@@ -1,8 +1,9 @@
-/* A search for stages of a pipeline that wait for each other in a circle.
+/* Searches for stages of a pipeline that wait for each other in a cycle.
  *
- * Each stage does its list in order, and a wait that is over stays over:
- * however fast the stages are, either all lists end or the same waits never do.
- * So it is enough to run them in one way, without data. */
+ * Each stage executes its list in order, and a wait that has ended does not
+ * begin again.  However fast the stages are, either all lists end or the same
+ * waits never do.  It is therefore enough to run them in one way, without
+ * data. */
 #include "config.h"
 
 #include "base/vec.h"
@@ -15,12 +16,12 @@ typedef struct event {
 	int channel, instr;
 } event;
 
-/* Part 0 of a stage is what comes before its body, then its segments, then what
- * comes behind: each with events [first[part], first[part + 1]). */
+/* The events of a stage.  Part 0 comes before its body, then come its segments,
+ * then what follows: part i has events [first[i], first[i + 1]). */
 typedef struct stage_events {
 	VEC(event) events;
 	int *first;
-	int run, repeat, task; /* of the order, being run; run -1: part 0 */
+	int run, repeat, task; /* position in the order; run -1: part 0 */
 	int at;		       /* the next event */
 } stage_events;
 
@@ -34,7 +35,7 @@ typedef struct waits {
 
 /* ---- lists ------------------------------------------------------------- */
 
-/* By buffer: the channels on which it is sent, a list in next. */
+/* By buffer, a list of the channels on which it is sent, linked by next. */
 static void find_channels(const plan *p, int *head, int *next)
 {
 	for (int b = 0; b < p->nbuffers; b++)
@@ -91,7 +92,7 @@ static void note_stage(waits *w, int s)
 
 /* ---- running ----------------------------------------------------------- */
 
-/* The part that a stage is in. */
+/* The current part of a stage. */
 static int part_of(const plan *p, const stage_events *x)
 {
 	const plan_stage *s = p->stage;
@@ -102,7 +103,7 @@ static int part_of(const plan *p, const stage_events *x)
 	return 1 + s->runs[x->run].tasks[x->task];
 }
 
-/* Goes to the next part; false behind the last. */
+/* Goes to the next part; false after the last. */
 static bool next_part(const plan *p, stage_events *x)
 {
 	const plan_stage *s = p->stage;
@@ -144,8 +145,8 @@ static bool happens(waits *w, const event *e)
 	return false;
 }
 
-/* Goes on as far as a stage can; whether it came to its end. *moved: it did
- * anything. */
+/* Advances a stage as far as possible; returns whether it has reached its end.
+ * *moved: set if anything happened. */
 static bool advance(waits *w, int s, bool *moved)
 {
 	const plan *p = &w->p->stages[s];
@@ -161,7 +162,7 @@ static bool advance(waits *w, int s, bool *moved)
 	return true;
 }
 
-/* Whether a stage waits to write. */
+/* Whether a stage waits for permission to write. */
 static bool is_to_write(const waits *w, int s)
 {
 	const stage_events *x = &w->stages[s];

@@ -1,4 +1,5 @@
-/* A pipeline as one plan for one device, and a plan as a pipeline. */
+/* Merges a pipeline into one plan for one device, and wraps a plan as a
+ * pipeline. */
 #include "config.h"
 
 #include <assert.h>
@@ -54,7 +55,7 @@ plan_pipeline *pipeline_unroll(arena *a, const plan_pipeline *p)
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* The instructions of a stage that are merged, and the next one. */
+/* The instructions of a stage to be merged, and the next one. */
 typedef struct cursor {
 	int n, *instrs;
 	int at;
@@ -79,7 +80,7 @@ static bool *find_received(merger *m, int stage)
 	return is;
 }
 
-/* Tensors of one name are one. */
+/* Numbers tensors; those with the same name are one. */
 static void number_tensors(merger *m)
 {
 	const plan_pipeline *p = m->p;
@@ -116,7 +117,8 @@ static void set_buffer(plan *one, int t)
 					 .node = -1 };
 }
 
-/* A tensor is as it is where it does not come from another stage. */
+/* Copies each tensor from a stage in which it does not come from another
+ * stage. */
 static void set_tensors(merger *m)
 {
 	plan *one = m->to.plan;
@@ -151,7 +153,8 @@ static void set_tensors(merger *m)
 	}
 }
 
-/* A constant of several stages follows from the same weights in all. */
+/* Copies folds once: a constant of several stages follows from the same weights
+ * in all of them. */
 static void set_folds(merger *m)
 {
 	const plan_pipeline *p = m->p;
@@ -201,7 +204,7 @@ static void put(merger *m, const plan_instr *in)
 	one->program[one->ninstrs++] = *in;
 }
 
-/* Nodes get their numbers in the order in which they are run. */
+/* Appends a run; nodes are numbered in the order in which they run. */
 static void put_run(merger *m, int stage, const plan_instr *in)
 {
 	const plan *p = &m->p->stages[stage];
@@ -224,7 +227,7 @@ static void put_run(merger *m, int stage, const plan_instr *in)
 	m->to.nodes[stage][in->node] = one->nnodes++;
 }
 
-/* An input that several stages are fed is fed once. */
+/* Appends a feed, once for an input that several stages are fed. */
 static void put_feed(merger *m, int stage, const plan_instr *in)
 {
 	int t = m->p->stages[stage].buffers[in->to].tensor;
@@ -238,7 +241,7 @@ static void put_feed(merger *m, int stage, const plan_instr *in)
 			      .to = number });
 }
 
-/* Does an instruction; false if it waits for a message. */
+/* Merges an instruction; false if it waits for a message. */
 static bool merge_instr(merger *m, int stage, int i)
 {
 	const plan_instr *in = &m->p->stages[stage].program[i];
@@ -261,8 +264,8 @@ static bool merge_instr(merger *m, int stage, int i)
 	return true;
 }
 
-/* Goes on as far as a stage can; whether it came to its end. *moved: it did
- * anything. */
+/* Merges as many instructions of a stage as possible; returns whether it has
+ * reached its end.  *moved: set if anything happened. */
 static bool advance(merger *m, int stage, bool *moved)
 {
 	cursor *x = &m->stages[stage];
@@ -274,8 +277,8 @@ static bool advance(merger *m, int stage, bool *moved)
 	return true;
 }
 
-/* Merges these instructions of all stages; each goes on when what it waits for
- * has been sent. */
+/* Merges these instructions of all stages; a stage continues when what it waits
+ * for has been sent. */
 static bool merge_all(merger *m)
 {
 	bool ended = false;
@@ -294,9 +297,8 @@ static void add_range(cursor *x, int begin, int end)
 		x->instrs[x->n++] = i;
 }
 
-/* The segments in the order in which they are run for the first turn; so
- * ordered, they wait for each other in no circle, as they do not in the
- * schedule. */
+/* Adds the segments in the order in which they run for the first turn.  In this
+ * order they have no cycle of waits, since the schedule has none. */
 static void add_body(merger *m, const plan *p, cursor *x)
 {
 	const plan_stage *s = p->stage;
@@ -333,8 +335,8 @@ static bool merge_part(merger *m, part which)
 	return merge_all(m);
 }
 
-/* A value that is sent once per run is not sent behind the body and received
- * before one: pipeline_check(). */
+/* Sets the program.  A value that is sent once per run is never sent after one
+ * stage's body and received before another's: pipeline_check(). */
 static bool set_program(merger *m)
 {
 	plan *one = m->to.plan;

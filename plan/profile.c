@@ -108,7 +108,7 @@ void profile_add_run(profile *p, const profile_run *x)
 
 /* ---- writing ----------------------------------------------------------- */
 
-/* To six digits: there are no more in any measurement. */
+/* Rounds to six digits; measurements have no more. */
 static json_t *rounded(double x)
 {
 	double unit = x > 0 ? pow(10, floor(log10(x)) - 5) : 1;

@@ -1,4 +1,4 @@
-/* Profiles from files, of which nothing is trusted. */
+/* Reads profiles from files, none of which is trusted. */
 #include "config.h"
 
 #include <math.h>
@@ -11,9 +11,9 @@
 #include "plan/profile.h"
 
 enum {
-	MOST_BYTES = 1 << 28,  /* of a file */
-	MOST_ROWS = 1 << 16,   /* of a list */
-	MOST_INSTRS = 1 << 20, /* of a run */
+	MOST_BYTES = 1 << 28,  /* per file */
+	MOST_ROWS = 1 << 16,   /* per list */
+	MOST_INSTRS = 1 << 20, /* per run */
 	MOST_STEPS = 1 << 30,
 };
 
@@ -34,7 +34,7 @@ static bool read_time(const reader *r, const json_t *of, profile_time *to)
 	       json_reader_wrong(r, "'seconds' are at most 1e9");
 }
 
-/* Sixteen digits. */
+/* Reads sixteen hexadecimal digits. */
 static bool read_hex(const reader *r, const json_t *of, const char *key,
 		     uint64_t *to)
 {

@@ -7,9 +7,9 @@
 #include "kernel/elem.h"
 #include "kernel/random.h"
 
-enum { WORDS = 4 }; /* of a block */
+enum { WORDS = 4 }; /* per block */
 
-/* Between 0 and 1, neither of them. */
+/* A number strictly between 0 and 1. */
 static double fraction(uint32_t word)
 {
 	return ((double)word + 0.5) * 0x1p-32;

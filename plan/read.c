@@ -17,7 +17,7 @@ const char *const plan_tables[NTABLES] = {
 };
 
 enum {
-	MOST_MEMORY = 64 << 20, /* of a row as jansson holds it, estimated */
+	MOST_MEMORY = 64 << 20, /* per row, as jansson holds it; an estimate */
 	MOST_ROW_INTS = 1 << 16,
 	MOST_NAME = 4096,
 	MOST_PLACE = 128,
@@ -64,7 +64,7 @@ bool read_text_value(reader *r, json_t *j, const char *what, const char **v)
 	return true;
 }
 
-/* A name for people: short, and nothing that moves a cursor. */
+/* Checks a name for people: short, without characters that move a cursor. */
 static bool check_name(reader *r, const char *key, const char *v)
 {
 	size_t n = strlen(v);
@@ -227,7 +227,7 @@ static int *count_of(plan *p, int table)
 	return counts[table];
 }
 
-/* The rows of all plans, one plan's behind the other's. */
+/* Reads the rows of all plans, one plan's after another's. */
 static bool read_rows(reader *r, plan *p, int nplans, int table)
 {
 	row_cursor c = rows_begin(r->rows, table);
@@ -248,8 +248,7 @@ static bool read_rows(reader *r, plan *p, int nplans, int table)
 	return ok && (!*e.text || read_syntax_error(r, &e));
 }
 
-/* The rows are read from the text; in the parsed object the tables are
- * empty. */
+/* The rows are read from the text; the parsed object has empty tables. */
 bool read_count(reader *r, members *m, int table, int64_t *n)
 {
 	json_t *empty;
@@ -278,7 +277,7 @@ bool read_tables(reader *r, plan *p, int nplans)
 	return true;
 }
 
-/* The tables of a plan that has them all. */
+/* Reads the tables of a plan that has all of them. */
 static bool read_own_tables(reader *r, plan *p, members *m)
 {
 	for (int i = 0; i < NTABLES; i++) {
@@ -311,14 +310,14 @@ bool read_mesh(reader *r, members *m, mesh *to)
 	return true;
 }
 
-/* A tensor that may be absent. */
+/* Reads a tensor that may be absent. */
 static bool read_tensor_of(reader *r, members *m, const char *name, int *to)
 {
 	return !json_object_get(m->object, name) ||
 	       read_index(r, m, name, PLAN_MOST_ROWS, to);
 }
 
-/* The members that only a plan of a training step has. */
+/* Reads the members that only a training step has. */
 bool read_training(reader *r, plan *p, members *top)
 {
 	json_t *j = read_optional(top, "training");
@@ -335,7 +334,7 @@ bool read_training(reader *r, plan *p, members *top)
 	       read_no_more(r, &m);
 }
 
-/* The member of a plan whose states are added to. */
+/* Reads the members of a plan whose states grow. */
 bool read_growth(reader *r, plan *p, members *top)
 {
 	json_t *j = read_optional(top, "growth");

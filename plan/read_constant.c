@@ -1,5 +1,5 @@
-/* Reading the constants of a plan file: the member that is present decides
- * where the elements are. */
+/* Reads the constants of a plan file.  The member that is present decides where
+ * the elements are. */
 #include "config.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static bool read_number(reader *r, json_t *j, double *v)
 	       read_error(r, "a parameter of the distribution is not a number");
 }
 
-/* 64 bits, as sixteen hexadecimal digits. */
+/* Reads 64 bits, as sixteen hexadecimal digits. */
 static bool read_key(reader *r, members *m, uint64_t *key)
 {
 	const char *text;
@@ -63,7 +63,7 @@ static bool read_random(reader *r, members *m, const plan_tensor *t,
 	       read_key(r, m, &c->key);
 }
 
-/* The elements themselves: all, or one for all. */
+/* Reads the elements themselves: all, or one for all. */
 static bool read_elements(reader *r, members *m, const plan_tensor *t,
 			  plan_constant *c)
 {

@@ -1,10 +1,9 @@
-/* Layouts in a plan file: the cuts of a tensor, or of a node. */
+/* Reads layouts in a plan file: the cuts of a tensor, or of a node. */
 #include "config.h"
 
 #include "plan/read.h"
 
-/* ["Sum", input..]: what a kernel hands on, which has to be among its
- * passings. */
+/* ["Sum", input..]: a passing of a kernel, which must be among its passings. */
 static bool read_passing(reader *r, json_t *j, const kernel *k, signed char *to)
 {
 	kpassing x = { 0 };

@@ -9,7 +9,8 @@
 #include "base/checked.h"
 #include "plan/read.h"
 
-/* Expressions of one kernel; with more, every query about it would be slow. */
+/* Limits per kernel; with more expressions every query about it would be
+ * slow. */
 enum { MOST_EXPRS = 20000, MOST_SLICES = 64 };
 
 typedef struct kernel_reader {
@@ -426,7 +427,7 @@ static bool read_opaque(kernel_reader *kr, json_t *j)
 	       read_no_more(r, &m);
 }
 
-/* Whether the body's type, reduced, is the kernel's. */
+/* Whether the type of the reduced body is the kernel's. */
 static bool body_fits(const kernel *k)
 {
 	bool where = reducer_is_where(k->reducer);
@@ -466,7 +467,7 @@ static bool finish(reader *r, kernel *k)
 	return true;
 }
 
-/* [variable, of]; a variable comes once. */
+/* [variable, of]; a variable occurs once. */
 static bool read_tile(reader *r, json_t *j, const kernel *k, uint32_t *known,
 		      plan_tile *t)
 {

@@ -1,5 +1,6 @@
-/* The reader of plans with stages, version 4, and without.  The tables of all
- * stages are one behind the other, and a stage says how many rows are its. */
+/* The reader of plans with stages (version 4), and without.  Tables have the
+ * rows of all stages, one stage's after another's; each stage has its number of
+ * rows. */
 #include "config.h"
 
 #include <string.h>
@@ -114,7 +115,7 @@ static bool read_channel(reader *r, json_t *j, plan_channel *c)
 	       read_no_more(r, &m);
 }
 
-/* The schedule's members, which are the same in all stages. */
+/* Reads the schedule's members, which all stages share. */
 static bool read_schedule(reader *r, members *top, plan_pipeline *p,
 			  plan_loop *o)
 {
@@ -175,7 +176,7 @@ static bool read_channels(reader *r, members *top, plan_pipeline *p)
 
 /* ---- the file ---------------------------------------------------------- */
 
-/* Whether the stages have all rows of a table. */
+/* Checks that the stages' rows are all rows of a table. */
 static bool check_count(reader *r, const plan_pipeline *p, int table, int64_t n)
 {
 	int64_t all = 0;

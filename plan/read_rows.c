@@ -17,7 +17,7 @@ static size_t skip_space(const rows *r, size_t i, size_t end)
 	return i;
 }
 
-/* The offset behind the string that begins at i; `end` if it does not end. */
+/* The offset after the string that begins at i; `end' if it does not end. */
 static size_t skip_string(const rows *r, size_t i, size_t end)
 {
 	for (i++; i < end && r->text[i] != '"'; i++)
@@ -34,7 +34,7 @@ static size_t skip_word(const rows *r, size_t i, size_t end)
 	return i;
 }
 
-/* The offset behind the value of any kind that begins at i; `end` if it does
+/* The offset after the value, of any kind, that begins at i; `end' if it does
  * not end. */
 static size_t skip_value(const rows *r, size_t i, size_t end)
 {
@@ -63,14 +63,14 @@ static size_t skip_value(const rows *r, size_t i, size_t end)
 	return end;
 }
 
-/* The value at i, behind space. */
+/* The value at i, after white space. */
 static slice row_at(const rows *r, size_t i, size_t end)
 {
 	i = skip_space(r, i, end);
 	return (slice){ i, skip_value(r, i, end) };
 }
 
-/* Notes a table, if that is what a member is. */
+/* Notes a table if the member is one. */
 static void note_table(rows *r, const char *const *names, slice name,
 		       slice value)
 {
@@ -110,9 +110,9 @@ rows rows_find(const char *text, size_t len, const char *const *names,
 
 /* ---- bounds ------------------------------------------------------------ */
 
-/* The memory of the tree that jansson builds of a part of the text: an object
- * takes about 250 bytes, an array 150, a member 100, an element 60, a string as
- * much again. */
+/* The memory of the tree that jansson builds of a part of the text.  An object
+ * takes about 250 bytes, an array 150, a member 100, an element 60, a string
+ * its length in addition. */
 static size_t cost_of(const rows *r, size_t i, size_t end)
 {
 	size_t cost = 0;
@@ -130,7 +130,7 @@ static size_t cost_of(const rows *r, size_t i, size_t end)
 	return cost;
 }
 
-/* The table that begins first behind `at`; -1 after the last. */
+/* The first table that begins after `at'; -1 if there is none. */
 static int next_table(const rows *r, size_t at)
 {
 	int found = -1;
@@ -160,7 +160,8 @@ bool rows_fit(const rows *r, size_t most)
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* The tables' rows are blanked out, which keeps all offsets of the text. */
+/* A copy of the text with the tables' rows blanked out, so that offsets stay
+ * the same. */
 typedef struct blanked {
 	const rows *r;
 	size_t at;
@@ -191,7 +192,7 @@ json_t *rows_rest(const rows *r, json_error_t *e)
 	return json_load_callback(give, &b, JSON_REJECT_DUPLICATES, e);
 }
 
-/* Moves a place that is counted from an offset to be counted from the
+/* Shifts an error's place, which is relative to `offset', to be relative to the
  * beginning. */
 static void place_from(const rows *r, size_t offset, json_error_t *e)
 {

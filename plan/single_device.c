@@ -38,8 +38,8 @@ static void put_feed(plan *one, int to, const plan *p)
 	};
 }
 
-/* The runs of the program, each on whole tensors, and the updates of states
- * that this takes. */
+/* Sets the program: the runs on whole tensors, and the updates of states that
+ * this requires. */
 static void set_program(arena *a, plan *one, const plan *p)
 {
 	one->program = ARENA_ARRAY(a, plan_instr, p->ninstrs);

@@ -1,5 +1,5 @@
-/* The updates of states: a next value that cannot lie in the place of its state
- * is moved there. */
+/* The updates of states: a MOVE copies a next value that cannot be in the place
+ * of its state. */
 #include "config.h"
 
 #include "plan/lifetimes.h"
@@ -15,7 +15,7 @@ static void note_reader(void *to, int buffer)
 	c->reader[buffer] = c->now;
 }
 
-/* Whether the kernel that makes the next value may write it over the state
+/* Whether the kernel that computes the next value may write it over the state
  * that it reads. */
 static bool may_overwrite(const plan *p, const plan_instr *in, int state)
 {
@@ -33,10 +33,11 @@ static bool is_in_loop(const plan *p, int instr)
 	return instr >= p->loop.begin && instr < p->loop.end;
 }
 
-/* A buffer that the body reads is read up to its end, by the last turn.
+/* Finds the MOVEs: fills after[t] with the number of MOVEs to insert after
+ * instruction t, and when[tensor] with t, -1 for none.  Returns their number.
  *
- * Fills after[t] with the number of MOVEs that go behind instruction t, and
- * when[tensor] with t, -1 for none.  Returns how many there are. */
+ * A buffer that the body reads is in use up to the body's end, by the last
+ * turn. */
 static int find_updates(arena *tmp, const plan *p, int *after, int *when)
 {
 	int *writer = ARENA_ARRAY(tmp, int, p->nbuffers), n = 0;

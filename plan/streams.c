@@ -73,7 +73,7 @@ bool stream_touches(const plan *p, int i, int buffer)
 	return false;
 }
 
-/* Whether i uses what j writes. */
+/* Whether instruction i uses what j writes. */
 static bool uses(const plan *p, int i, int j)
 {
 	const plan_instr *y = &p->program[j];
@@ -94,13 +94,15 @@ typedef struct streams {
 	const plan *p;
 	int nqueues;
 	VEC(stream_step) steps;
-	VEC(int *) before; /* by step and queue: the last step there that has
-			      ended when it begins; -1 for none */
-	instructions bucket; /* transfers that were not handed over yet */
-	int64_t bytes;	     /* of them */
-	int *last;   /* by queue: the latest step; -1 */
-	int **known; /* by queue and other queue: the latest step there that
-			has ended when a new one begins here */
+	/* by step and queue: the last step there that has ended when this one
+	 * begins; -1 for none */
+	VEC(int *) before;
+	instructions bucket; /* transfers not submitted yet */
+	int64_t bytes;	     /* .. their bytes */
+	int *last;   /* by queue: its latest step; -1 */
+	/* by queue and other queue: the latest step of the other that has ended
+	 * when a new step begins here */
+	int **known;
 } streams;
 
 static bool conflicts_with(const plan *p, int instr, const int *others, int n)
@@ -111,8 +113,8 @@ static bool conflicts_with(const plan *p, int instr, const int *others, int n)
 	return false;
 }
 
-/* The queues other than t's that have steps of which t's does not know that
- * they have ended. */
+/* Lists the queues other than t's that have steps of which t's queue does not
+ * know whether they have ended. */
 static int open_queues(const streams *x, const stream_step *t, bool *is_open)
 {
 	int n = 0;
@@ -123,8 +125,8 @@ static int open_queues(const streams *x, const stream_step *t, bool *is_open)
 	return n;
 }
 
-/* The latest step of each other queue that has to end before a step begins and
- * that is not known to have ended; -1. */
+/* For each other queue, the latest step that must end before a step begins and
+ * is not known to have ended; -1. */
 static void steps_before(const streams *x, const stream_step *t, int *found)
 {
 	bool *is_open = ARENA_ARRAY(x->tmp, bool, x->nqueues);
@@ -149,7 +151,7 @@ static void steps_before(const streams *x, const stream_step *t, int *found)
 	}
 }
 
-/* Whether one of the other steps that are waited for ends after step j does. */
+/* Whether another step that is waited for can only end after step j has. */
 static bool is_implied(const streams *x, const int *found, int j)
 {
 	int on = x->steps.at[j].on;
@@ -160,7 +162,8 @@ static bool is_implied(const streams *x, const int *found, int j)
 	return false;
 }
 
-/* A queue that has waited for step j knows of all that ended before it. */
+/* Notes that a queue which has waited for step j knows of everything that ended
+ * before it. */
 static void learn(streams *x, int on, int j)
 {
 	int *known = x->known[on];
@@ -225,7 +228,7 @@ static bool fits(const streams *x, int first, int n, int64_t bytes)
 	return true;
 }
 
-/* n transfers from `first` on, which stay together. */
+/* Submits n transfers from `first' on, which stay together. */
 static void add_transfers(streams *x, int first, int n)
 {
 	int64_t bytes = 0;
@@ -248,7 +251,7 @@ int stream_unit_end(const plan *p, int i)
 	return end == i + 1 && stream_spread(p, i) >= 0 ? end + 1 : end;
 }
 
-/* Hands over what begins with instruction i. */
+/* Submits what begins with instruction i. */
 static void add(streams *x, const stream_order *o, int i, int end)
 {
 	const plan_instr *in = &x->p->program[i];

@@ -1,10 +1,10 @@
-/* The check of a schedule, which shares nothing with the code that makes it. */
+/* The check of a schedule; shares no code with the making of schedules. */
 #include "config.h"
 
 #include "base/vec.h"
 #include "plan/streams.h"
 
-/* Bytes of the arena that an instruction reads or writes. */
+/* A range of bytes of the arena that an instruction reads or writes. */
 typedef struct access {
 	int64_t lo, hi;
 	bool writes;
@@ -18,9 +18,10 @@ typedef struct replay {
 	const stream_schedule *s;
 	accesses *of; /* by instruction */
 	int *place;   /* by instruction: its number in the order */
-	int *step;    /* by instruction; -1: in none so far */
-	int **ended;  /* by step and queue: the last step there that has ended
-			 when it begins, -1 for none */
+	int *step;    /* by instruction; -1: in no step so far */
+	/* by step and queue: the last step there that has ended when this one
+	 * begins, -1 for none */
+	int **ended;
 } replay;
 
 static bool fault(stream_fault *f, stream_fault_kind kind, int i, int j)
@@ -79,7 +80,8 @@ static bool place_instructions(replay *r, stream_fault *f)
 	return true;
 }
 
-/* A message is alone on the queue of its link, and nothing else is there. */
+/* Checks that a message is alone on the queue of its link, and that this queue
+ * has nothing else. */
 static bool check_queues(const replay *r, stream_fault *f)
 {
 	for (int t = 0; t < r->s->nsteps; t++) {
@@ -97,8 +99,8 @@ static bool check_queues(const replay *r, stream_fault *f)
 	return true;
 }
 
-/* When step t has ended, so has all that had when it began, and all up to it on
- * its own queue. */
+/* Marks what has ended once step t has: what had ended when it began, and
+ * everything up to it on its own queue. */
 static void add_ended(const replay *r, int t, int *ended)
 {
 	for (int q = 0; q < r->s->nqueues; q++)
@@ -115,8 +117,8 @@ static bool is_bad_wait(const replay *r, int t, int after)
 	       !r->s->steps[after].marks;
 }
 
-/* Runs the queues: a step has ended when another begins if that one's queue has
- * waited for it, directly or through a step that waited for it. */
+/* Replays the queues: a step has ended when another begins if the other's queue
+ * has waited for it, directly or through a step that waited for it. */
 static bool run_queues(arena *a, replay *r, stream_fault *f)
 {
 	int nqueues = r->s->nqueues;
@@ -141,8 +143,7 @@ static bool run_queues(arena *a, replay *r, stream_fault *f)
 	return true;
 }
 
-/* Checks a step against those of other queues that may run at the same
- * time. */
+/* Checks a step against those of other queues that may run at the same time. */
 static bool check_beside(const replay *r, int t, stream_fault *f)
 {
 	const stream_step *x = &r->s->steps[t];
@@ -160,8 +161,8 @@ static bool check_beside(const replay *r, int t, stream_fault *f)
 	return true;
 }
 
-/* The transfers of one bucket run at the same time, except the two of an
- * all-reduce. */
+/* Checks the transfers of one bucket, which run at the same time, except for
+ * the two of an all-reduce. */
 static bool check_bucket(const replay *r, int t, stream_fault *f)
 {
 	const stream_step *x = &r->s->steps[t];
@@ -174,8 +175,8 @@ static bool check_bucket(const replay *r, int t, stream_fault *f)
 	return true;
 }
 
-/* An instruction that is enqueued after others must not conflict with those of
- * them that come behind it in the order. */
+/* Checks that an instruction does not conflict with earlier ones of its queue
+ * that come after it in the order. */
 static bool check_order(const replay *r, stream_fault *f)
 {
 	int last = -1; /* the last place so far */

@@ -1,26 +1,26 @@
-/* Plans with a loop as plans without: what runs a plan, and what checks it,
- * sees each turn's instructions and buffers apart. */
+/* Turns plans with a loop into plans without, so that code that runs or checks
+ * a plan sees each turn's instructions and buffers separately. */
 #include "config.h"
 
 #include "base/vec.h"
 #include "kernel/region.h"
 #include "plan/plan.h"
 
-/* Of the turns `copies' are put, the first ones and the last.  That one has the
- * buffers of p itself, each of the others its own behind them, of those that
- * the body writes. */
+/* Puts `copies' of the turns: the first ones and the last.  The last uses the
+ * buffers of p itself; each of the others has its own copies, after these, of
+ * the buffers that the body writes. */
 typedef struct unroller {
 	arena *a;
 	const plan *p;
 	int copies;
 	int *nth;  /* by buffer of p: among those that the body writes; -1 */
-	int nmade; /* of these */
+	int nmade; /* number of these */
 	VEC(plan_buffer) buffers;
 	VEC(plan_instr) program;
 } unroller;
 
-/* The number of a buffer as a copy of the body knows it; copy -1 is what comes
- * before, `copies' what comes behind. */
+/* The number of a buffer in a copy of the body; copy -1 is what comes before,
+ * `copies' what comes after. */
 static int number(const unroller *u, int b, int copy)
 {
 	const plan_tensor *t = &u->p->tensors[u->p->buffers[b].tensor];
@@ -120,7 +120,7 @@ const plan *plan_in_order(arena *a, const plan *p, int most)
 
 /* ---- stages ------------------------------------------------------------ */
 
-/* Gives each turn's buffer its slot. */
+/* Gives the buffers of each turn their slots. */
 static void set_slots(unroller *u)
 {
 	for (int b = 0; b < u->buffers.n; b++) {
@@ -156,7 +156,7 @@ const plan *plan_unroll(arena *a, const plan *p, int most)
 
 /* ---- turns that are alike ----------------------------------------------- */
 
-/* Whether what a node needs of an input hangs on one of its variables. */
+/* Whether what a node needs of an input depends on one of its variables. */
 static bool needs_by(const kernel *k, int input, int var)
 {
 	uint32_t vars[MAX_NDIM], all = 0;
@@ -167,7 +167,8 @@ static bool needs_by(const kernel *k, int input, int var)
 }
 
 /* Whether a buffer's part of a tensor that time does not divide is the same in
- * each turn; of one that it divides it is that of the turn's samples. */
+ * each turn.  (If time divides the tensor, the part is that of the turn's
+ * samples.) */
 static bool is_steady(const plan *p, const plan_buffer *b)
 {
 	const plan_node *n = b->region == LAYOUT_NEEDS ? &p->nodes[b->node]

@@ -38,8 +38,8 @@ static json_t *of_passing(const kpassing *x)
 	return all;
 }
 
-/* Per axis the dimension, or the variable of kernel k, null where none; the
- * reducer of a partial tensor, what the kernel hands on. */
+/* For each axis the dimension, or the variable of kernel k; null if none; the
+ * reducer of a partial tensor; a kernel's passing. */
 static json_t *of_cuts(const plan *p, const cuts *c, const kernel *k)
 {
 	json_t *all = json_array();
@@ -226,7 +226,8 @@ static json_t *of_row(writer *w, const plan *p, int table, int i)
 
 enum { ROW_BYTES = 4096 }; /* rows of kernels may have more */
 
-/* A call of stdio for every piece of a row takes longer than to make it. */
+/* Formats a row at once, because a call of stdio for every piece of it would
+ * take longer than making it. */
 static void put_row(writer *w, json_t *j, bool first)
 {
 	char row[ROW_BYTES];
@@ -239,7 +240,8 @@ static void put_row(writer *w, json_t *j, bool first)
 	json_decref(j);
 }
 
-/* One row of a table per line, so that plans can be compared line by line. */
+/* Writes one row of a table per line, so that plans can be compared line by
+ * line. */
 static void put_table(writer *w, const plan *p, int nplans, int table)
 {
 	bool first = true;
