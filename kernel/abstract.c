@@ -20,7 +20,7 @@ type_set types_where(bool (*holds)(dtype))
 	return s;
 }
 
-/* Takes the first type out of a set that is not empty. */
+/* Removes the first type from a set that is not empty. */
 static dtype take_type(type_set *s)
 {
 	dtype t = (dtype)__builtin_ctz(*s);
@@ -57,14 +57,14 @@ static bool is_not_float(dtype t)
 	return !dtype_is_float(t);
 }
 
-/* Whether inf stands for a number, or the greatest of the type. */
+/* Whether the type has inf; if not, inf stands for its greatest number. */
 static bool has_limits(dtype t)
 {
 	return dtype_is_int(t) || elem_has_infinity(t);
 }
 
-/* Whether the conversion never falls.  From floats to integers it does not
- * keep NaN. */
+/* Whether the conversion is monotone.  Conversions from floats to integers do
+ * not keep NaN. */
 static bool conversion_rises(dtype from, dtype to)
 {
 	bool wide = dtype_is_float(to) && dtype_bits(to) >= 16;
@@ -81,7 +81,7 @@ static bool conversion_rises(dtype from, dtype to)
 	return dtype_is_signed(to) && dtype_bits(to) > dtype_bits(from);
 }
 
-/* Whether it is additive, but for rounding. */
+/* Whether the conversion is additive, apart from rounding. */
 static bool conversion_adds(dtype from, dtype to)
 {
 	return from == to || (dtype_keeps_sums(from) && dtype_keeps_sums(to));
@@ -118,7 +118,7 @@ value_facts facts_of_element(type_set types)
 	return r;
 }
 
-/* Of x times 0 it is 0, and 0 by anything, of a sum that of both. */
+/* Whether f is 0: for x times 0, 0 by anything, and the sum of zeros. */
 static bool is_zero(fn f, const value_facts *is)
 {
 	switch (fn_table[f].linear) {
@@ -135,16 +135,16 @@ static bool is_zero(fn f, const value_facts *is)
 	return false;
 }
 
-/* The sign of a value but for that of 0, which only a division shows: it is
- * kept as long as the value is known to be 0, so that x / 0 has the sign that
- * it has for a divisor of which no more is known than that it is not below. */
+/* The sign of a value.  For a value known to be 0 its sign matters only in a
+ * division; it is kept, so that x / 0 has the sign it has for any divisor known
+ * to be not below 0. */
 static sign_facts sign_of(const value_facts *x)
 {
 	return x->zero ? (sign_facts){ SIGN_BOTH, false } : x->sign;
 }
 
-/* Integers other than those that count wrap around, and lose their sign; a
- * quotient of them may be rounded to 0. */
+/* Integers wrap around and lose their sign, unless they count; their quotient
+ * may be rounded to 0. */
 value_facts facts_of_fn(fn f, const value_facts *is, bool equal)
 {
 	static const value_facts none;
@@ -180,8 +180,8 @@ value_facts facts_of_choice(const value_facts *is)
 	return r;
 }
 
-/* Whether NaN, which may be taken for 0, may be among the values: true, where
- * it becomes a condition. */
+/* Whether NaN, which may have been taken for 0, may be among the values: as a
+ * condition it is true. */
 static bool may_be_nan(const value_facts *x)
 {
 	return !x->types || !types_all(x->types, is_not_float);
@@ -207,8 +207,8 @@ value_facts facts_of_cast(value_facts x, type_set to)
 
 /* ---- linearity ---------------------------------------------------------- */
 
-/* x + y, or one of both: linear where both are, or one is and the other is 0.
- */
+/* x + y, or a choice of both: linear in reads in which both are linear, or in
+ * which one is and the other is 0. */
 static uint64_t linear_sum(const value_facts *is, const dependence *on)
 {
 	return (on[0].linear & on[1].linear) |
@@ -216,7 +216,7 @@ static uint64_t linear_sum(const value_facts *is, const dependence *on)
 	       (is[1].zero ? on[0].linear & ~on[1].uses : 0);
 }
 
-/* A quotient of integers is rounded. */
+/* As facts_of_fn(), but a quotient of integers is rounded. */
 static uint64_t linear_fn(fn f, const value_facts *is, const dependence *on)
 {
 	switch (fn_table[f].linear) {
@@ -251,7 +251,7 @@ static dependence turned(const dependence *x)
 	return r;
 }
 
-/* In the slots that x alone uses, or y alone. */
+/* Marks r as rising in the slots that only x, or only y, uses. */
 static void rising(dependence *r, const dependence *x, const dependence *y)
 {
 	FOR_CHOICES(i, j)
@@ -259,7 +259,7 @@ static void rising(dependence *r, const dependence *x, const dependence *y)
 				    (y->monotone[i][j] & ~x->uses);
 }
 
-/* The same; and in those of both for the choice that is made. */
+/* The same; in slots that both use, also for the choice that is made. */
 static void extreme(dependence *r, const dependence *on, int choice)
 {
 	rising(r, &on[0], &on[1]);
@@ -268,7 +268,7 @@ static void extreme(dependence *r, const dependence *on, int choice)
 					  on[1].monotone[i][choice];
 }
 
-/* Times 0, or NaN, it neither rises nor falls. */
+/* Multiplied by 0 or NaN, it neither rises nor falls. */
 static dependence scaled(const dependence *x, value_sign factor)
 {
 	dependence r = { .uses = x->uses };
@@ -294,8 +294,8 @@ static dependence times(const dependence *x, const value_facts *factor)
 	return scaled(x, factor->zero ? SIGN_BOTH : factor->sign.sign);
 }
 
-/* x * y: each is scaled by the sign of the other in the reads that it alone
- * uses. */
+/* x * y: each factor is scaled by the sign of the other in the reads that only
+ * it uses. */
 static void multiplied(dependence *r, const value_facts *is,
 		       const dependence *on)
 {
@@ -303,8 +303,8 @@ static void multiplied(dependence *r, const value_facts *is,
 	rising(r, &x, &y);
 }
 
-/* x / y: by 0, with its sign, x / y is infinite or NaN; where y may be 0 at
- * some points it may have another sign there. */
+/* x / y.  Divided by 0, x / y is infinite with the sign of that 0, or NaN;
+ * where y may be 0 at some points it may have another sign there. */
 static void divided(dependence *r, const dependence *on, const value_facts *by)
 {
 	const dependence y = { .uses = on[1].uses };
@@ -315,8 +315,9 @@ static void divided(dependence *r, const dependence *on, const value_facts *by)
 	}
 }
 
-/* A comparison of NaN is false, as its maximum and minimum are NaN: the parts'
- * conditions combine by And, which one of NaN makes false, but not by Or. */
+/* Removes passing of Or by a comparison.  Comparisons with NaN are false, and
+ * NaN is the maximum and minimum where it occurs: the parts' conditions combine
+ * by And, which one NaN makes false, but not by Or. */
 static void forget_or(dependence *r)
 {
 	for (int i = 0; i < NCHOICES; i++)
@@ -389,9 +390,9 @@ dependence depend_on_fn(fn f, const value_facts *is, const dependence *on)
 	return r;
 }
 
-/* Whether a condition that holds rather than not gives the greater value
- * (SIGN_PLUS) or the lesser: one of both is the limit of their type.  Where
- * both are, it decides nothing. */
+/* Whether a true condition gives the greater value (SIGN_PLUS) or the lesser
+ * one, because one of both is the limit of their type.  If both are, the
+ * condition decides nothing. */
 static value_sign decided(const value_facts *is)
 {
 	type_set types = types_meet(is[0].types, is[1].types);
@@ -424,8 +425,7 @@ dependence depend_on_choice(const dependence *c, const value_facts *is,
 	return r;
 }
 
-/* Each part of an input that is divided adds the value outside, which only 0
- * allows. */
+/* For a divided input each part adds the value outside, so this must be 0. */
 dependence depend_on_guarded(const dependence *index, const value_facts *is,
 			     const dependence *on)
 {

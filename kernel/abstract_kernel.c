@@ -2,7 +2,7 @@
 
 #include "kernel/abstract.h"
 
-/* An expression: the facts on its value, and its dependence. */
+/* The facts about an expression's value, and its dependence. */
 typedef struct abstract {
 	value_facts is;
 	dependence on;
@@ -10,7 +10,8 @@ typedef struct abstract {
 
 static abstract walk(const kexpr *e, uint32_t inputs);
 
-/* Whether it is the least (SIGN_MINUS) or the greatest of an integer type. */
+/* Whether i is the least (SIGN_MINUS) or the greatest value of an integer
+ * type. */
 static value_sign limit_of(dtype t, int64_t i)
 {
 	int bits = dtype_bits(t);

@@ -1,5 +1,5 @@
-/* The reads of a kernel's body: each is compiled once by kernel_finish(), with
- * the conditions under which it is made. */
+/* The reads of a kernel's body.  kernel_finish() compiles each of them once,
+ * with the conditions under which it is made. */
 #include "config.h"
 
 #include <assert.h>
@@ -15,21 +15,21 @@ typedef enum dim_kind {
 	DIM_INDEX,
 	DIM_WHOLE,   /* data-dependent */
 	DIM_DERIVED, /* a data-dependent index; var stands for the dimension */
-	DIM_UNKNOWN, /* an index that intervals do not follow */
+	DIM_UNKNOWN, /* intervals cannot follow the index */
 } dim_kind;
 
 typedef struct access_dim {
 	dim_kind kind;
 	lin x;
 	int var;
-	span inside; /* the values that conditions on this sum allow */
+	span inside; /* values that conditions on this sum allow */
 	int64_t lo, hi; /* the same within the input, half-open */
 } access_dim;
 
 struct kaccess {
-	const kexpr *read; /* of an opaque function's slice only the input */
+	const kexpr *read; /* for an opaque function's slice only the input */
 	uint64_t hash;
-	const void *path; /* the conditions, for comparing */
+	const void *path; /* identifies the conditions, for comparison */
 	int input, ndim;
 	bool guarded;
 	const cond *when; /* NULL: always */
@@ -56,8 +56,8 @@ static const cond *path_cond(builder *b, const path *p)
 	return index_all(b->a, all.n, all.at);
 }
 
-/* Whether x = g * p + .. and y = h * p + .. for the same sum p of variables
- * without a common divisor; then g > 0 and h are set. */
+/* Whether x = g * p + .. and y = h * p + .. for a common sum p of variables
+ * whose coefficients have no common divisor; sets g > 0 and h. */
 static bool parallel(const lin *x, const lin *y, int64_t *g, int64_t *h)
 {
 	if (!x->affine || !y->affine || x->n != y->n || !x->n)
@@ -274,8 +274,8 @@ static inline bool dim_need(const access_dim *x, const box *space, int64_t *lo,
 	return *lo < *hi;
 }
 
-/* Extends the needed box by the reads of one access; `some` says that the box
- * is not empty.  Returns whether it is not empty then. */
+/* Extends the needed box by the reads of one access; `some': the box is not
+ * empty yet.  Returns whether it is not empty afterwards. */
 static bool add_need(const kaccess *acc, const box *space, box *need,
 		     bool some)
 {
@@ -297,8 +297,8 @@ static bool add_need(const kaccess *acc, const box *space, box *need,
 	return true;
 }
 
-/* Whether no point is evaluated.  A derived variable adds no loop: where it
- * is empty its input alone is not read. */
+/* Whether no point is evaluated.  A derived variable adds no loop: if it is
+ * empty, only its input is not read. */
 static bool no_points(const kernel *k, const box *space)
 {
 	for (int v = 0; v < k->nvars; v++)
@@ -393,8 +393,8 @@ static bool always_reads(const kernel *k, const kaccess *acc)
 	return !acc->when;
 }
 
-/* A condition narrows all of its variables together, and whether one of
- * several reads is made at all follows from all of its indices. */
+/* A condition narrows all of its variables together, and whether one of several
+ * reads is made at all depends on all of its indices. */
 void kernel_need_vars(const kernel *k, int input, uint32_t *vars)
 {
 	int ndim = k->inputs[input].ndim, nreads = 0;
@@ -417,7 +417,7 @@ void kernel_need_vars(const kernel *k, int input, uint32_t *vars)
 		vars[d] = all;
 }
 
-/* Of one access, which is made everywhere. */
+/* For one access that is made everywhere. */
 static int span_of_dim(const kernel *k, const access_dim *x, int64_t size)
 {
 	bool clipped = x->lo != 0 || x->hi != size;
@@ -474,17 +474,17 @@ static bool dim_outside(const access_dim *x, const box *space, int64_t size,
 	return s.lo <= s.hi && (s.lo < 0 || s.hi >= size);
 }
 
-/* A search for a point at which a read leaves its input, by bisection:
- * intervals alone are too wide, of i - i / 2 for example. */
+/* Searches by bisection for a point at which a read leaves its input.
+ * Intervals alone are too wide, for example for i - i / 2. */
 typedef struct search {
 	const kaccess *acc;
 	const access_dim *dim;
 	int64_t size;
 	uint32_t used; /* variables */
-	int steps; /* left */
+	int steps; /* steps that remain */
 } search;
 
-/* The used variable with the longest range; -1 if each has one value. */
+/* The used variable with the longest range; -1 if each has a single value. */
 static int widest(const search *s, const box *space)
 {
 	int at = -1;

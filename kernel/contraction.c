@@ -24,8 +24,8 @@ static uint32_t vars_of(const kexpr *e)
 	return vars;
 }
 
-/* The indices of a read; false if one is not an affine sum, or may lie outside
- * the input, so that a guard would matter. */
+/* Finds the indices of a read.  Returns false if one is not an affine sum, or
+ * may be outside of the input, so that a guard would matter. */
 static bool factor_of(arena *a, const kernel *k, const kexpr *read, factor *f)
 {
 	const kinput *in = &k->inputs[read->input];
@@ -43,8 +43,8 @@ static bool is_several(uint32_t vars)
 	return (vars & (vars - 1)) != 0;
 }
 
-/* The variables of a read's indices; those of an index that is not affine are
- * added to *odd.  False where such an index has several. */
+/* Finds the variables of a read's indices; adds those of an index that is not
+ * affine to *odd.  Returns false if such an index has several. */
 static bool vars_of_factor(const factor *f, const kexpr *read, uint32_t moving,
 			   uint32_t *vars, uint32_t *odd)
 {

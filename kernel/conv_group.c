@@ -16,7 +16,7 @@ static bool is_group(const kernel *k, const conv_place *p, conv_grouping *g)
 	       extent > 0 && extent % g->each == 0;
 }
 
-/* The i-th way to see an index as one in a group; false after the last. */
+/* The i-th way to read an index as one into a group; false after the last. */
 static bool find_group(const kernel *k, const conv_place *p, int i,
 		       conv_grouping *g)
 {
@@ -53,7 +53,7 @@ static bool has_plain(const conv_reading *r, int v)
 	return false;
 }
 
-/* The dimension of a read that is in these groups, too; -1. */
+/* The dimension of a read that is also indexed by these groups; -1. */
 static int find_dim(const kernel *k, const conv_reading *r,
 		    const conv_grouping *g)
 {
@@ -65,7 +65,7 @@ static int find_dim(const kernel *k, const conv_reading *r,
 	return -1;
 }
 
-/* The dimension of a read that is the place within a group; -1. */
+/* The dimension of a read that is indexed by the place within a group; -1. */
 static int find_rest(const conv_reading *r, const conv_grouping *g)
 {
 	for (int d = 0; d < kx_ndim(r->read); d++) {
@@ -87,9 +87,9 @@ static void set_plain(conv_reading *r, int d, int v)
 	r->at[d] = conv_read_place(v);
 }
 
-/* Reads a convolution in groups as one without: dimension d of one factor is in
- * groups of g.  The other factor has the variable itself, or both are in these
- * groups. */
+/* Rewrites a convolution in groups as one without: dimension d of one factor is
+ * indexed by the groups g.  The other factor is indexed by the variable itself,
+ * or by the same groups. */
 static bool join(const kernel *k, conv_reading *r, int d, conv_reading *other,
 		 const conv_grouping *g)
 {

@@ -24,7 +24,7 @@ static bool add_divided(const kexpr *e, int64_t times, conv_place *to)
 	return true;
 }
 
-/* Adds `times` e to an affine sum; false where it is none. */
+/* Adds e, multiplied by `times', to an affine sum; false if e is not affine. */
 static bool add_affine(const kexpr *e, int64_t times, conv_place *to)
 {
 	if (times > INT32_MAX || times < -INT32_MAX)

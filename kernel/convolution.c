@@ -14,7 +14,7 @@ static bool is_output(const kernel *k, int v)
 	return v < k->nout;
 }
 
-/* The two variables of a window, one of the result and one that is reduced. */
+/* The two variables of a window: one of the result, and one that is reduced. */
 static bool window_of(const kernel *k, const conv_place *p, int *out,
 		      int *reduced)
 {
@@ -31,14 +31,14 @@ static bool window_of(const kernel *k, const conv_place *p, int *out,
 	return *out >= 0 && *reduced >= 0;
 }
 
-/* The variables of the two factors by their part in a convolution, from which
- * its kind and the variables of one spatial axis follow. */
+/* The variables of the two factors by their role in a convolution, which
+ * determine its kind and the variables of one spatial axis. */
 typedef struct roles {
 	const kernel *k;
 	const conv_reading *plain, *window;
-	int kept, summed; /* the window's plain variables: of the result, ..
-			     reduced */
-	int other;	  /* the result's variable that the window has not */
+	/* the window's plain variables: of the result, and reduced */
+	int kept, summed;
+	int other;	  /* the result's variable that the window lacks */
 	int naxes;
 	int out[CONV_MAX_SPATIAL], reduced[CONV_MAX_SPATIAL];
 	const conv_place *place[CONV_MAX_SPATIAL];
@@ -66,7 +66,8 @@ static bool read_window(roles *x)
 	return x->kept >= 0 && x->summed >= 0 && x->naxes > 0;
 }
 
-/* The other factor has all reduced variables, and one of the result. */
+/* Checks that the other factor has all reduced variables, and one of the
+ * result. */
 static bool read_plain(roles *x)
 {
 	uint32_t have = 0, want = 1u << x->summed, all;
@@ -102,8 +103,8 @@ static int64_t extent_of(const roles *x, const int *vars)
 	return n;
 }
 
-/* A gradient of the data divides where to read, or goes backwards; one of the
- * filter sums over more than it keeps. */
+/* The kind: the gradient of the data divides positions, or reads backwards; the
+ * gradient of the filter sums over more variables than it keeps. */
 static conv_kind kind_of(const roles *x)
 {
 	for (int i = 0; i < x->naxes; i++)
@@ -148,8 +149,8 @@ static int window_dim(const roles *x, int i)
 	return (int)(x->place[i] - x->window->at);
 }
 
-/* The operand that is not read is the result, whose dimensions are the
- * variables. */
+/* Finds the dimensions of operands.  The operand that is not read is the
+ * result, whose dimensions are the variables. */
 static void find_dims(const roles *x, convolution *c)
 {
 	static const conv_side windows[] = { CONV_X, CONV_Y, CONV_X };
@@ -175,7 +176,8 @@ static void find_dims(const roles *x, convolution *c)
 	}
 }
 
-/* Whether groups are of filters, each with the same number of channels. */
+/* Sets the groups of filters; false unless each has the same number of
+ * channels. */
 static bool set_groups(const roles *x, const conv_grouping *g, convolution *c)
 {
 	c->groups = x->k->vars[g->var].extent / g->each;
@@ -233,12 +235,12 @@ typedef struct part {
 	const box *space;
 	const view *views[CONV_SIDES];
 	conv_call *to;
-	bool *inside; /* all that is taken lies in the views */
+	bool *inside; /* everything taken so far is in the views */
 } part;
 
 /* Takes elements lo .. hi of an operand's dimension, the i-th in a call's
- * order.  Those outside of what is held, which a guarded read has zeros for, no
- * call can have, but for positions, which are clipped before. */
+ * order.  No call can have elements that are not held, for which a guarded read
+ * gives zeros; only positions are clipped before. */
 static void take(const part *x, conv_side side, int i, int64_t lo, int64_t hi)
 {
 	const view *v = x->views[side];
@@ -255,8 +257,8 @@ static void take_var(const part *x, conv_side side, int i, int var)
 	take(x, side, i, x->space->lo[var], x->space->hi[var]);
 }
 
-/* Takes the channels of x and y, those of the plain side by `var', which is in
- * groups, or in one.  Several groups are taken whole. */
+/* Takes the channels of x and y: those of the plain side along `var', which is
+ * in one or several groups.  Several groups are taken whole. */
 static bool take_groups(const part *x, int var, int inside)
 {
 	const convolution *c = x->c;
@@ -293,7 +295,8 @@ static void take_channels(const part *x)
 	take_var(x, CONV_Y, 1, c->k);
 }
 
-/* The positions of an operand that may be read: in its input, and held. */
+/* The positions of an operand that may be read: inside of its input, and
+ * held. */
 static void clip(const part *x, conv_side side, int i, int64_t *lo,
 		 int64_t *hi)
 {
@@ -303,7 +306,7 @@ static void clip(const part *x, conv_side side, int i, int64_t *lo,
 	*hi = min_i64(*hi, v->at.hi[d]);
 }
 
-/* The positions of x follow from those of y. */
+/* Derives the positions of x from those of y. */
 static bool take_axis(const part *x, int i)
 {
 	const conv_axis *a = &x->c->axes[i];
@@ -321,7 +324,7 @@ static bool take_axis(const part *x, int i)
 	return true;
 }
 
-/* The positions of y follow from those of x. */
+/* Derives the positions of y from those of x. */
 static bool take_data_axis(const part *x, int i)
 {
 	const conv_axis *a = &x->c->axes[i];

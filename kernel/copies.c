@@ -1,10 +1,10 @@
-/* Kernels whose result is, in a part, an input. */
+/* Kernels part of whose result equals an input. */
 #include "config.h"
 
 #include "kernel/index_interval.h"
 #include "kernel/region.h"
 
-/* A read of the input at the result's own place. */
+/* Whether e reads the input at the result's own index. */
 static bool is_own_read(const kernel *k, const kexpr *e, int input)
 {
 	if (e->kind != KX_READ || e->input != input || e->guarded ||
@@ -16,7 +16,7 @@ static bool is_own_read(const kernel *k, const kexpr *e, int input)
 	return true;
 }
 
-/* Whether a condition is never what is wanted in the space. */
+/* Whether a condition never has the value `want' in the space. */
 static bool is_never(arena *a, const kernel *k, const kexpr *e, bool want,
 		     const box *space)
 {

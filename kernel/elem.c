@@ -12,8 +12,8 @@
 
 /* ---- floats as bits ---------------------------------------------------- */
 
-/* A format of sign, exponent and mantissa.  The codes up to `largest', without
- * the sign, are finite numbers; `over' is the code of larger numbers, `nan'
+/* A format of sign, exponent and mantissa.  Without the sign, codes up to
+ * `largest' are finite numbers; `over' is the code for larger numbers; `nan'
  * that of NaN, 0 if there is none.  A format without a negative zero has NaN in
  * its place. */
 typedef struct format {
@@ -34,7 +34,7 @@ static const format formats[DT_COUNT] = {
 	[DT_F4E2M1] = { 2, 1, 1, 0x7, 0x7, 0, false },
 };
 
-/* v to the nearest number of the format, ties to even, straight from the
+/* Rounds v to the nearest number of the format, ties to even, directly from the
  * double: rounding to f32 first would round twice. */
 static uint16_t encode(const format *s, double v)
 {
@@ -73,8 +73,8 @@ static double decode(const format *s, uint16_t bits)
 	return minus ? -v : v;
 }
 
-/* f8e8m0: 2^(code - 127), 255 is NaN.  Ties round up; 0 and negative
- * numbers are out of range. */
+/* f8e8m0: 2^(code - 127); 255 is NaN.  Ties round up; 0 and negative numbers
+ * are out of range. */
 enum { POWER_BIAS = 127, POWER_NAN = 255 };
 
 static uint8_t encode_power(double v)
@@ -276,8 +276,8 @@ void elem_set_i64(dtype t, void *p, int64_t i, int64_t v)
 	}
 }
 
-/* Sets the bits that types narrower than a byte do not use: to 0 for a float,
- * to those of the wrapped value for an integer. */
+/* Sets the unused bits of types narrower than a byte: to 0 for a float, by sign
+ * or zero extension for an integer. */
 void elem_clean(dtype t, void *p, int64_t n)
 {
 	uint8_t *x = p;
@@ -298,7 +298,7 @@ static fn combiner(reducer r)
 	return reducer_table[r].combine;
 }
 
-/* Combines in the arithmetic of the type, or of f32 for shorter floats. */
+/* Combines in the type's arithmetic; in that of f32 for shorter floats. */
 static double combine_float(fn f, dtype t, double x, double y)
 {
 	double r = scalar_float(f, x, y);

@@ -2,7 +2,7 @@
 
 #include "kernel/epilogue.h"
 
-/* Rounding in between is left out: a library does not round there. */
+/* e without intermediate rounding, which a library does not do. */
 static const kexpr *uncast(const kernel *k, const kexpr *e)
 {
 	while (e->kind == KX_CAST && e->type == k->type &&
@@ -11,7 +11,7 @@ static const kexpr *uncast(const kernel *k, const kexpr *e)
 	return e;
 }
 
-/* Whether e is input `of` at the result's own index. */
+/* Whether e is input `of' at the result's own index. */
 static bool is_own(const kernel *k, const kexpr *e, int of)
 {
 	e = uncast(k, e);

@@ -23,12 +23,12 @@ view view_dense(void *data, dtype type, const box *at)
 
 /* ---- reductions -------------------------------------------------------- */
 
-/* A reduction under way, in the type of the body. */
+/* A reduction in progress, in the type of the body. */
 typedef struct tally {
 	bool some;
 	double f;
 	int64_t i;
-	int64_t at; /* ArgMax, ArgMin */
+	int64_t at; /* for ArgMax and ArgMin */
 } tally;
 
 static tally identity_of(reducer red, dtype t)
@@ -57,7 +57,7 @@ static tally identity_of(reducer red, dtype t)
 	return y;
 }
 
-/* This is the innermost loop: what most reducers combine by takes no call. */
+/* Innermost loop: the operations of most reducers are inlined. */
 static inline void add_float(const reducer_facts *by, tally *y, double v)
 {
 	if (by->combine == FN_ADD)
@@ -68,8 +68,8 @@ static inline void add_float(const reducer_facts *by, tally *y, double v)
 		y->f = scalar_float(by->combine, y->f, v);
 }
 
-/* Sums and products of small integers are kept in 64 bits, whose low bits are
- * those of the sum in the type itself. */
+/* Sums and products of small integers are kept in 64 bits, the low bits of
+ * which are those of the sum in the type itself. */
 static inline void add_int(const reducer_facts *by, dtype t, tally *y,
 			   int64_t v)
 {
@@ -102,8 +102,7 @@ static void add_arg(evaluation *r, const reducer_facts *by,
 	*y = (tally){ true, f, i, r->point[r->k->nout] };
 }
 
-/* The result at the output point, over the reduction variables from nout to
- * end. */
+/* Reduces at the output point over the reduction variables from nout to end. */
 static tally reduce(evaluation *r, const eval_node *body, int end)
 {
 	const kernel *k = r->k;
@@ -128,7 +127,7 @@ static tally reduce(evaluation *r, const eval_node *body, int end)
 
 /* ---- results ----------------------------------------------------------- */
 
-/* Whether what n gives is an element as it was read, or bits as they are. */
+/* Whether the value of n is an element as read, or bits that do not change. */
 static bool moves_bits(const eval_node *n)
 {
 	return n->kind == KX_READ || n->kind == KX_BITCAST ||
@@ -145,7 +144,7 @@ static tally evaluate(evaluation *r, const eval_node *body, int end)
 	return (tally){ .i = eval_int(r, body) };
 }
 
-/* The end of the reduction variables that are loops: derived ones add none. */
+/* The end of the reduction variables with loops: derived variables add none. */
 static int loops_end(const kernel *k)
 {
 	int end = k->nvars;

@@ -80,12 +80,12 @@ void eval_index_fault(evaluation *r, int input, int dim, int64_t value)
 typedef enum found {
 	FOUND,
 	FOUND_OUTSIDE, /* of the input, with a guard */
-	FOUND_ZERO,    /* outside the derived variable's part, or a fault */
+	FOUND_ZERO,    /* outside of the derived variable's part, or a fault */
 } found;
 
-/* Finds the element of a read.  One that is outside of the input counts as that
- * even if it is outside of a derived variable's part, too.  All indices are
- * evaluated, also those after one that is outside. */
+/* Finds the element of a read.  If it is outside of the input, that takes
+ * precedence over being outside of a derived variable's part.  Evaluates all
+ * indices, also those after one that is outside. */
 static found find(evaluation *r, const eval_node *n, int64_t *offset)
 {
 	found result = FOUND;

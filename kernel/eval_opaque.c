@@ -1,4 +1,5 @@
-/* Kernels whose body is an opaque function, called for slices of the inputs. */
+/* Kernels whose body is an opaque function that is called for slices of the
+ * inputs. */
 #include "config.h"
 
 #include <assert.h>
@@ -68,7 +69,7 @@ static void result_argument(evaluation *r, const view *out, argument *a)
 	a->view.data = advance_data(out, offset);
 }
 
-/* The index expressions of all slices. */
+/* Prepares the index expressions of all slices. */
 static eval_node ***prepare_slices(evaluation *r)
 {
 	eval_node ***at = ARENA_ARRAY(r->work, eval_node **, r->k->nslices);

@@ -46,7 +46,7 @@ static bool is_exact(fn f, double x, double y, double r)
 	}
 }
 
-/* f of constants, NULL where it is not exact. */
+/* Folds f of constants; NULL if the result is not exact. */
 static kexpr *fold_constants(arena *a, fn f, dtype result, kexpr *x, kexpr *y)
 {
 	if (x->kind == KX_INT) {
@@ -64,8 +64,8 @@ static kexpr *fold_constants(arena *a, fn f, dtype result, kexpr *x, kexpr *y)
 	return kx_float(a, r, result);
 }
 
-/* x + 0 for integers, x - 0, x * 1, x / 1; and, or with a constant.  x + 0.0
- * would lose the sign of -0.0. */
+/* Removes identities: x + 0 for integers, x - 0, x * 1, x / 1; and, or with a
+ * constant.  Not x + 0.0, which would lose the sign of -0.0. */
 static kexpr *identity(fn f, kexpr *x, kexpr *y)
 {
 	bool whole = !dtype_is_float(x->type);

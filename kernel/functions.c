@@ -13,7 +13,8 @@
 #define FLOATS(...)	   .f64 = __VA_ARGS__, .f32 = __VA_ARGS__
 #define OPERATOR(op, bind) FLOATS(INFIX(op, bind)), .i = INFIX(op, bind)
 
-/* Of C's library; with one for f32 in tdl/functions.h; both in include/tdl. */
+/* Functions of C's library; with a version for f32 in tdl/functions.h; with
+ * both versions in include/tdl. */
 #define LIBRARY(name) .f64 = CALL(#name "($0)"), .f32 = CALL(#name "f($0)")
 #define LIBRARY2(name)                      \
 	.f64 = CALL(#name "($0, $1)"),      \
@@ -45,7 +46,7 @@ int fn_parse(const char *name)
 	return -1;
 }
 
-/* The first text of two that there is. */
+/* The first of two texts that exists. */
 static fn_text either(fn_text x, fn_text y)
 {
 	return x.form != TEXT_NONE ? x : y;

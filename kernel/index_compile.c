@@ -6,7 +6,7 @@
 
 /* ---- compiling sums ---------------------------------------------------- */
 
-/* Choices inside the conditions of choices are followed to this depth; each
+/* The depth to which choices inside of conditions of choices are followed; each
  * level costs a constant factor. */
 enum { MAX_CHOICES = 3 };
 
@@ -41,7 +41,7 @@ static span var_span(const builder *b, int v)
 	return (span){ 0, max_i64(b->k->vars[v].extent, 1) - 1 };
 }
 
-/* The sum as a lin; false where its values may pass INDEX_LIMIT. */
+/* The sum as a lin; false if its values may exceed INDEX_LIMIT. */
 static bool finish_sum(builder *b, const sum *s, lin *x)
 {
 	VEC(index_term) t = { 0 };
@@ -120,7 +120,7 @@ static bool accumulate_mul(builder *b, const kexpr *e, int64_t scale, sum *s)
 	       add_atom(b, a, scale, s);
 }
 
-/* By a negative divisor -d: x / -d is -x / d, and x % -d is -(-x % d). */
+/* For a negative divisor -d: x / -d is -x / d, and x % -d is -(-x % d). */
 static bool accumulate_div(builder *b, const kexpr *e, int64_t scale, sum *s)
 {
 	atom *a = ARENA_NEW(b->a, atom);
@@ -260,8 +260,8 @@ static const cond *junction(builder *b, cond_kind kind, int n,
 	return c->n == 0 ? NULL : c->n == 1 ? c->of[0] : c;
 }
 
-/* x - y is in [lo, hi]; NULL where that says nothing, or where intervals do
- * not follow it. */
+/* The condition that x - y is in [lo, hi]; NULL if it implies nothing, or
+ * intervals cannot follow it. */
 static const cond *between(builder *b, const kexpr *x, const kexpr *y,
 			   int64_t lo, int64_t hi)
 {

@@ -1,6 +1,6 @@
-/* Divisions and remainders of sums by positive constants: multiples of the
- * divisor are dropped, intervals decide the rest, and a quotient and a
- * remainder of the same sum are put together again. */
+/* Divisions and remainders of sums by positive constants: drops multiples of
+ * the divisor, lets intervals decide the rest, and joins a quotient and a
+ * remainder of the same sum. */
 #include "config.h"
 
 #include "base/checked.h"
@@ -16,8 +16,8 @@ static bool is_by_constant(const kexpr *e, fn f)
 	       e->args[1]->i > 0;
 }
 
-/* Splits s = d * many + few, where few has the terms whose coefficient d does
- * not divide and a constant in [0, d). */
+/* Splits s = d * many + few: few has the terms with coefficients that d does
+ * not divide, and a constant in [0, d). */
 static void split_multiples(const index_sum *s, int64_t d, index_sum *many,
 			    index_sum *few)
 {
@@ -33,7 +33,7 @@ static void split_multiples(const index_sum *s, int64_t d, index_sum *many,
 	}
 }
 
-/* The greatest divisor of d and of all of s's coefficients. */
+/* The greatest common divisor of d and all coefficients of s. */
 static int64_t common(const index_sum *s, int64_t d)
 {
 	for (int i = 0; i < s->n; i++)
@@ -41,8 +41,8 @@ static int64_t common(const index_sum *s, int64_t d)
 	return d;
 }
 
-/* s / d, of a sum that is one atom and a constant: (x / b + c) / d is
- * (x + b * c) / (b * d), and (x % (b * d)) / d is (x / d) % b. */
+/* s / d for a sum of one atom and a constant: (x / b + c) / d is (x + b * c) /
+ * (b * d), and (x % (b * d)) / d is (x / d) % b. */
 static bool divide_atom(simplifier *p, const index_sum *s, int64_t d,
 			index_sum *q, bool *done)
 {
@@ -67,7 +67,7 @@ static bool divide_atom(simplifier *p, const index_sum *s, int64_t d,
 	       index_remain(p, &inner, term->args[1]->i / d, q);
 }
 
-/* q = floor(s / d); false where it cannot be put into normal form. */
+/* q = floor(s / d); false if it has no normal form. */
 bool index_divide(simplifier *p, const index_sum *s, int64_t d, index_sum *q)
 {
 	index_sum few;
@@ -95,8 +95,8 @@ bool index_divide(simplifier *p, const index_sum *s, int64_t d, index_sum *q)
 					 kx_int(p->a, d, DT_I64)));
 }
 
-/* out += scale * s, where terms c * (x % m) such that d divides c * m become
- * c * x, which is the same modulo d. */
+/* out += scale * s; terms c * (x % m) such that d divides c * m become c * x,
+ * which is equal modulo d. */
 static bool drop_inner_mods(simplifier *p, const index_sum *s, int64_t scale,
 			    int64_t d, index_sum *out)
 {
@@ -118,7 +118,7 @@ static bool drop_inner_mods(simplifier *p, const index_sum *s, int64_t scale,
 	return true;
 }
 
-/* m = s % d; false where it cannot be put into normal form. */
+/* m = s % d; false if it has no normal form. */
 bool index_remain(simplifier *p, const index_sum *s, int64_t d, index_sum *m)
 {
 	index_sum many, few, flat = { 0 };
@@ -145,7 +145,8 @@ bool index_remain(simplifier *p, const index_sum *s, int64_t d, index_sum *m)
 
 /* ---- putting quotient and remainder together --------------------------- */
 
-/* c * m * (x / m) + c * (x % m) is c * x: tries it for the remainder at i. */
+/* Replaces c * m * (x / m) + c * (x % m) by c * x, if possible for the
+ * remainder at i. */
 static bool join_at(simplifier *p, index_sum *s, int i)
 {
 	kexpr *mod = s->t[i].x;
@@ -171,7 +172,8 @@ static bool join_at(simplifier *p, index_sum *s, int i)
 	return false;
 }
 
-/* c * x - c * d * (x / d) is c * (x % d): tries it for the quotient at i. */
+/* Replaces c * x - c * d * (x / d) by c * (x % d), if possible for the quotient
+ * at i. */
 static bool part_at(simplifier *p, index_sum *s, int i)
 {
 	kexpr *div = s->t[i].x;

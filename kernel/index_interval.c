@@ -39,7 +39,7 @@ span span_abs(span x)
 	return (span){ 0, max_i64(-x.lo, x.hi) };
 }
 
-/* Of values below INDEX_LIMIT; false where a product is not. */
+/* x and y are below INDEX_LIMIT; false if the product is not. */
 bool span_mul(span x, span y, span *r)
 {
 	int64_t p[4];
@@ -68,8 +68,8 @@ span span_hull(span x, span y)
 	return (span){ min_i64(x.lo, y.lo), max_i64(x.hi, y.hi) };
 }
 
-/* The interval of one branch, over the part of b where it is taken; false
- * where there is none. */
+/* The interval of one branch over the part of b where it is taken; false if
+ * there is none. */
 static bool branch_span(const lin *x, const cond *when, const box *b, span *r)
 {
 	if (!when) {
@@ -151,7 +151,7 @@ span index_span(const lin *x, const box *b)
 
 static bool narrow_lin(const lin *x, span to, box *b);
 
-/* x % d is in [to.lo, to.hi], which lies in [0, d). */
+/* Narrows b for x % d in [to.lo, to.hi], which is within [0, d). */
 static bool narrow_mod(const atom *a, span to, box *b)
 {
 	span x = index_span(&a->x, b);
@@ -167,8 +167,8 @@ static bool narrow_mod(const atom *a, span to, box *b)
 			  b);
 }
 
-/* max(x, y) is in `to`: both are at most to.hi, and where one cannot reach
- * to.lo the other does. */
+/* Narrows b for max(x, y) in `to': both are at most to.hi, and if one cannot
+ * reach to.lo the other does. */
 static bool narrow_max(const atom *a, span to, box *b)
 {
 	bool x_low = index_span(&a->x, b).hi < to.lo;
@@ -187,7 +187,8 @@ static bool narrow_min(const atom *a, span to, box *b)
 	return narrow_lin(&a->x, x, b) && narrow_lin(&a->y, y, b);
 }
 
-/* The atom's value is in `to`, which lies in the atom's interval. */
+/* Narrows b for the atom's value in `to', which is within the atom's
+ * interval. */
 static bool narrow_atom(const atom *a, span to, box *b)
 {
 	switch (a->kind) {
@@ -209,8 +210,8 @@ static bool narrow_atom(const atom *a, span to, box *b)
 	return true;
 }
 
-/* Narrows b to a box around its points where x is in `to`; false where there
- * are none. */
+/* Narrows b to a box around its points where x is in `to'; false if there are
+ * none. */
 static bool narrow_lin(const lin *x, span to, box *b)
 {
 	span sum = index_span(x, b);

@@ -74,8 +74,8 @@ static bool function_span(const simplifier *p, const kexpr *e, span *r)
 	}
 }
 
-/* The values of e over all of the variables' extents; false where they are
- * not known or pass LIMIT. */
+/* The range of e over the full extents of the variables; false if an extent is
+ * unknown or the range exceeds LIMIT. */
 static bool expr_span(const simplifier *p, const kexpr *e, span *r)
 {
 	span y;
@@ -172,8 +172,8 @@ static kexpr *scaled_atom(simplifier *p, int64_t coef, kexpr *x)
 	return kx_fn2(p->a, FN_MUL, kx_int(p->a, coef, DT_I64), x);
 }
 
-/* The expression of a sum: a term with a positive coefficient first, where
- * there is one, the others in their order, the constant last. */
+/* The expression of a sum: first a term with a positive coefficient if there is
+ * one, then the others in order, last the constant. */
 kexpr *index_sum_expr(simplifier *p, const index_sum *s)
 {
 	if (s->n == 0)

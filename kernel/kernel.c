@@ -117,7 +117,7 @@ static int order(int64_t x, int64_t y)
 	return (x > y) - (x < y);
 }
 
-/* The bits of a float, so that 0 and -0 differ and a NaN equals itself. */
+/* The bits of a float: 0 and -0 differ, and a NaN equals itself. */
 static int64_t float_bits(double f)
 {
 	int64_t bits;
@@ -169,8 +169,8 @@ bool kx_equal(const kexpr *x, const kexpr *y)
 	return kx_compare(x, y) == 0;
 }
 
-/* Of constants that are no part of an index only that they are there, unless
- * `values' is set. */
+/* Hashes e.  Unless `values' is set, constants outside of indices count only by
+ * their presence. */
 static uint64_t hash_expr(uint64_t seed, const kexpr *e, bool values)
 {
 	int64_t own = 0;
@@ -302,7 +302,8 @@ bool kernel_equal(const kernel *x, const kernel *y)
 	       same_opaque(x, y) && same_expr(x->body, y->body);
 }
 
-/* Without extents, too, where `extents' is not set; see hash_expr(). */
+/* Hashes a kernel; without extents unless `extents' is set; for values see
+ * hash_expr(). */
 static uint64_t hash_kernel(const kernel *k, bool values, bool extents)
 {
 	int64_t head[] = { k->nvars, k->nout, k->reducer, k->type,
@@ -350,9 +351,9 @@ uint64_t kernel_structure_hash(const kernel *k)
 
 /* ---- counting ---------------------------------------------------------- */
 
-/* Operations of e, without those of indices: a function counts where an
- * argument is a float or comes from a tensor.  Of a condition's branches the
- * longer one counts. */
+/* Operations of e, without those of indices: a function counts if an argument
+ * is a float or comes from a tensor.  Of a condition's branches the longer one
+ * counts. */
 static int64_t count_flops(const kexpr *e)
 {
 	int64_t n = 0;

@@ -31,7 +31,7 @@ static const char *const sides[] = {
 	[SIDE_DEPTH] = "depth",
 };
 
-/* The number of a name among n; n for none. */
+/* The index of a name among n; n if it is not among them. */
 static int find(const char *const *names, int n, const char *name)
 {
 	int i = 0;
@@ -69,7 +69,7 @@ kernel_side kernel_side_parse(const char *name)
 /* ---- what a body has --------------------------------------------------- */
 
 enum {
-	MOST_READS = 2, /* that are told apart, the first ones */
+	MOST_READS = 2, /* the first reads, which are distinguished */
 	MOST_SEEN = 32,
 };
 
@@ -79,22 +79,27 @@ typedef struct findings {
 	const kexpr *reads[MOST_READS];
 	uint32_t vars[MOST_READS]; /* of the first reads' indices */
 	uint32_t inner;	 /* of the last indices of all reads */
-	bool windows;	 /* an index is made of several variables */
-	bool pools;	 /* .. the last one, of one that is reduced and one of
-			    the result: neighbours share what they read */
-	bool gathers;	 /* .. of data */
-	bool turned;	 /* .. a read has the result's last variable, but not in
-			    its last index */
+	bool windows;	 /* some index has several variables */
+	/* .. the last index has a reduced one and one of the result: neighbours
+	 * share what they read */
+	bool pools;
+	bool gathers;	 /* .. an index depends on data */
+	/* .. some read has the result's last variable, but not in its last
+	 * index */
+	bool turned;
 	int nseen;
-	const kexpr *seen[MOST_SEEN]; /* functions: each is evaluated once */
-	double functions; /* that are evaluated per point */
-	double longs;	  /* .. that are no floats' and take many operations */
+	/* functions found; each is evaluated once */
+	const kexpr *seen[MOST_SEEN];
+	double functions; /* evaluated per point */
+	double longs;	  /* .. not on floats, and taking many operations */
 	double branched;  /* .. that an index decides on */
-	double chance;	  /* of what is looked at: the part of the points at
-			     which it is computed, as far as an index that has
-			     to have one value decides; less than 1 there */
-	uint32_t bound;	 /* variables whose value each term has for itself */
-	double part;	 /* of the terms that are not 0 by divisibility */
+	/* The fraction of points at which the current expression is computed,
+	 * as far as an index that must have one value decides; less than 1
+	 * there. */
+	double chance;
+	uint32_t bound;	 /* variables of which each term has one value */
+	/* fraction of the terms that are not 0 by divisibility */
+	double part;
 } findings;
 
 static uint32_t vars_of(const kexpr *e)
@@ -105,7 +110,7 @@ static uint32_t vars_of(const kexpr *e)
 	return vars;
 }
 
-/* Those of extent 1 move nothing. */
+/* Variables of extent 1 do not move anything. */
 static uint32_t moving(const kernel *k, uint32_t vars)
 {
 	for (int v = 0; v < k->nvars; v++)
@@ -152,9 +157,9 @@ static void look_at_read(findings *f, const kexpr *e)
 	f->nreads++;
 }
 
-/* The n of `(i - r) % n == 0', for a variable i of the result and a reduced
- * one: one in n terms is not 0; of several that hold at once their product, of
- * anything else 1. */
+/* The n of `(i - r) % n == 0' for a variable i of the result and a reduced one
+ * r: one in n terms is not 0.  The product of these if several hold at once; 1
+ * for any other condition. */
 static double divisor_of(const kernel *k, const kexpr *e)
 {
 	uint32_t outputs = range(0, k->nout), vars;
@@ -168,8 +173,8 @@ static double divisor_of(const kernel *k, const kexpr *e)
 	return (vars & outputs) && (vars & ~outputs) && n > 1 ? (double)n : 1;
 }
 
-/* Of `if ids[k] == i then .. else 0' each term is for one i: a reduction is a
- * scatter, that does not run through i. */
+/* Looks at `if ids[k] == i then .. else 0': each term is for one i.  The
+ * reduction is a scatter that does not loop over i. */
 static void look_at_choice(findings *f, const kexpr *e)
 {
 	const kexpr *c = e->args[0], *other = e->args[2];
@@ -189,7 +194,7 @@ static void look_at_choice(findings *f, const kexpr *e)
 	}
 }
 
-/* Whether the same function of the same was there before. */
+/* Whether the same function of the same arguments was found before. */
 static bool was_seen(findings *f, const kexpr *e)
 {
 	for (int i = 0; i < f->nseen; i++)
@@ -215,7 +220,7 @@ static void look_at_function(findings *f, const kexpr *e)
 	f->longs += takes_long;
 }
 
-/* The part of the points at which `i == n' holds, for a variable i; 1 for any
+/* The fraction of points at which `i == n' holds for a variable i; 1 for any
  * other condition. */
 static double chance_of(const kernel *k, const kexpr *e)
 {
@@ -231,7 +236,8 @@ static double chance_of(const kernel *k, const kexpr *e)
 
 static void look_at(findings *f, const kexpr *e);
 
-/* The side of a choice that is computed at a part of the points: there anew. */
+/* Looks at the side of a choice that is computed at a fraction of the
+ * points. */
 static void look_at_side(findings *f, const kexpr *e, double part)
 {
 	const double chance = f->chance;
@@ -243,7 +249,7 @@ static void look_at_side(findings *f, const kexpr *e, double part)
 		f->nseen = nseen;
 }
 
-/* Of a choice both sides are looked at. */
+/* Looks at an expression; of a choice at both sides. */
 static void look_at(findings *f, const kexpr *e)
 {
 	if (e->kind == KX_READ)
@@ -262,8 +268,9 @@ static void look_at(findings *f, const kexpr *e)
 
 /* ---- classes ----------------------------------------------------------- */
 
-/* Whether one of two reads moves along a dimension of the result alone: else
- * each element is read once, and a sum of products is as any other. */
+/* Whether one of two reads moves along a dimension of the result that the other
+ * lacks.  Otherwise each element is read once, and the sum of products is like
+ * any other sum. */
 static bool has_sides(const kernel *k, const findings *f)
 {
 	return ((f->vars[0] ^ f->vars[1]) & range(0, k->nout)) != 0;
@@ -278,15 +285,15 @@ static double extent_of(const kernel *k, uint32_t vars)
 	return n;
 }
 
-/* Of a product: whether the factor that does not run along the result's last
- * dimension has more of what is summed over in the dimensions outside of its
- * own than within. */
+/* For a product: whether the factor that does not run along the result's last
+ * dimension has more of the summed extent in the dimensions outside of its own
+ * than inside. */
 static bool is_turned(const kernel *k, const findings *f)
 {
 	uint32_t outputs = range(0, k->nout), last = last_output(k);
 	int nth = f->vars[0] & last ? 1 : 0;
 	uint32_t own = f->vars[nth] & ~f->vars[1 - nth] & outputs;
-	double side[2] = { 1, 1 }; /* outside, within */
+	double side[2] = { 1, 1 }; /* outside, inside */
 	bool within = false;
 	for (int d = 0; d < kx_ndim(f->reads[nth]); d++) {
 		uint32_t here = moving(k, vars_of(f->reads[nth]->args[d]));
@@ -304,7 +311,7 @@ static kernel_class product_class(const kernel *k, const findings *f)
 	return f->windows ? KERNEL_WINDOW : KERNEL_PRODUCT;
 }
 
-/* Of a reduction of some variables, without functions. */
+/* The class of a reduction of some variables, without functions. */
 static kernel_class reduction_class(const kernel *k, const findings *f,
 				    uint32_t reduced)
 {
@@ -345,8 +352,8 @@ static void set_sides(kernel_form *to, const kernel *k, const findings *f)
 	to->side[SIDE_DEPTH] = range(k->nout, k->nvars - k->nderived);
 }
 
-/* Per point.  A term of a reduction waits for the one before it: that, not its
- * arithmetic, is what takes time. */
+/* Work per point.  A term of a reduction waits for the one before it; that
+ * takes the time, not its arithmetic. */
 static double work_of(const kernel *k, const kernel_form *form,
 		      const findings *f)
 {

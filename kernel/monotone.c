@@ -5,8 +5,8 @@
 #include "kernel/abstract.h"
 #include "kernel/eval.h"
 
-/* The choice by which values combine whose parts combine by r; -1 for another
- * reducer. */
+/* The choice by which values combine whose parts combine by r; -1 for other
+ * reducers. */
 static int choice_of(reducer r)
 {
 	fn_choice c = reducer_choice(r);
@@ -31,7 +31,7 @@ static bool adds(const kernel *k)
 	       elem_has_zero(k->type);
 }
 
-/* Of inputs that can be combined by `by'. */
+/* For inputs that `by' can combine. */
 static bool passes(const kernel *k, const dependence *on, reducer by,
 		   reducer to)
 {
@@ -54,7 +54,7 @@ bool kernel_passes_partial(const kernel *k, uint32_t inputs, reducer by,
 	return passes(k, &on, by, to);
 }
 
-/* The first reducer that does; RED_NONE. */
+/* The first reducer that combines the results; RED_NONE. */
 static reducer passed_to(const kernel *k, const dependence *on, reducer by)
 {
 	for (int to = RED_NONE + 1; to < RED_COUNT; to++)
@@ -78,8 +78,8 @@ reducer kernel_commutes_with(const kernel *k, int input, reducer r)
 
 /* ---- all of them ------------------------------------------------------- */
 
-/* Inputs of which all subsets are tried; of more, single inputs, pairs and all
- * together. */
+/* The most inputs of which all subsets are tried; of more, single inputs, pairs
+ * and all together. */
 enum { MOST_SUBSETS = 6 };
 
 static bool is_tried(const kernel *k, uint32_t inputs)
@@ -88,15 +88,15 @@ static bool is_tried(const kernel *k, uint32_t inputs)
 	return k->ninputs <= MOST_SUBSETS || n <= 2 || n == k->ninputs;
 }
 
-/* The set after x of those with as many bits, in ascending order (Gosper);
- * behind the last one, more than any. */
+/* The next greater number with as many bits as x (Gosper); after the last, a
+ * number greater than any set. */
 static uint32_t next_of_size(uint32_t x)
 {
 	uint32_t low = x & -x, carried = x + low;
 	return carried | (((x ^ carried) >> 2) / low);
 }
 
-/* Adds those of a set. */
+/* Adds the passings of a set of inputs. */
 static void add_passings(const kernel *k, uint32_t inputs, kpassing *to, int *n)
 {
 	static const reducer all[] = { RED_SUM, RED_MAX, RED_MIN, RED_OR,

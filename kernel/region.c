@@ -14,7 +14,7 @@ static inline int64_t max64(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Products of extents stop at INT64_MAX. */
+/* Products of extents saturate at INT64_MAX. */
 static inline int64_t times(int64_t a, int64_t b)
 {
 	int64_t r;

@@ -89,7 +89,7 @@ static int64_t int_rem(dtype t, int64_t x, int64_t y)
 	return t == DT_U64 ? int_mod(t, x, y) : x % y;
 }
 
-/* x to the power y; towards 0 where y is negative. */
+/* x to the power y; rounded towards 0 for negative y. */
 static int64_t int_pow(dtype t, int64_t x, int64_t y)
 {
 	uint64_t r = 1, base = (uint64_t)x;
@@ -128,7 +128,7 @@ static int64_t int_sign(dtype t, int64_t x)
 
 /* ---- floats ------------------------------------------------------------ */
 
-/* As NumPy's minimum and maximum: a NaN stays. */
+/* As NumPy's minimum and maximum: NaN propagates. */
 static double float_min(double x, double y)
 {
 	return isnan(x) || x < y ? x : y;
@@ -139,7 +139,7 @@ static double float_max(double x, double y)
 	return isnan(x) || x > y ? x : y;
 }
 
-/* As Python's %: the sign of the divisor. */
+/* As Python's %: has the sign of the divisor. */
 static double float_mod(double x, double y)
 {
 	double m = fmod(x, y);
@@ -211,7 +211,7 @@ bool scalar_test(fn f, double x, double y)
 
 /* ---- conversions ------------------------------------------------------- */
 
-/* The first value above the type's range, and the first one in it. */
+/* The least value above the type's range; the least in it. */
 static double above(dtype t)
 {
 	return ldexp(1, dtype_bits(t) - dtype_is_signed(t));

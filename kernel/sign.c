@@ -26,7 +26,7 @@ sign_facts sign_of_constant(double x)
 	return (sign_facts){ sign, x != 0 };
 }
 
-/* The sign that both have. */
+/* The sign that x and y have in common. */
 static value_sign common(value_sign x, value_sign y)
 {
 	return x == y || y == SIGN_BOTH ? x : x == SIGN_BOTH ? y : SIGN_ANY;
@@ -42,8 +42,8 @@ static bool is_nan(sign_facts x)
 	return x.sign == SIGN_BOTH && x.nonzero;
 }
 
-/* Of the greater one, where up is SIGN_PLUS, or the lesser.  Of 0 and one of
- * the other sign it is 0. */
+/* The sign of the greater of x and y (up is SIGN_PLUS), or of the lesser.  Of 0
+ * and a value of the other sign it is that of 0. */
 static value_sign extreme(sign_facts x, sign_facts y, value_sign up)
 {
 	bool zero = x.sign == SIGN_BOTH || y.sign == SIGN_BOTH;

@@ -1,8 +1,8 @@
-/* Simplification of expressions.  Index arithmetic is put into the normal form
- * of kernel/index_sum.h: divisions and remainders by positive constants drop
- * the multiples of the divisor, then are decided by the interval of what is
- * left; this makes the reads of a reshape affine wherever the dimensions line
- * up.  The other expressions have constants folded where the result is exact
+/* Simplifies expressions.  Index arithmetic is brought into the normal form of
+ * kernel/index_sum.h: divisions and remainders by positive constants drop
+ * multiples of the divisor, then the interval of the rest decides them.  This
+ * makes the reads of a reshape affine wherever the dimensions line up.  In
+ * other expressions constants are folded where the result is exact
  * (kernel/fold.h). */
 #include "config.h"
 
@@ -40,9 +40,9 @@ static bool sum_of_function(simplifier *p, fn f, const index_sum *x,
 	}
 }
 
-/* Whether f of two sums follows from the interval of their difference, as where
- * neither sum wraps around.  Sums that wrap around are equal only where the
- * difference is 0, all the same. */
+/* Whether f of two sums follows from the interval of their difference, which
+ * holds if neither sum wraps around.  Even sums that wrap around are equal only
+ * if the difference is 0. */
 static bool follows_from(const simplifier *p, fn f, const index_sum *x,
 			 const index_sum *y, const index_sum *diff)
 {
@@ -52,8 +52,8 @@ static bool follows_from(const simplifier *p, fn f, const index_sum *x,
 	return index_sum_span(p, x, &r) && index_sum_span(p, y, &r);
 }
 
-/* min, max and comparisons that the interval of x - y decides, NULL where it
- * does not; abs by that of x. */
+/* min, max and comparisons decided by the interval of x - y, and abs by that of
+ * x; NULL if undecided. */
 static kexpr *decide(simplifier *p, fn f, kexpr *ex, kexpr *ey,
 		     const index_sum *x, const index_sum *y)
 {
@@ -88,8 +88,8 @@ static kexpr *decide(simplifier *p, fn f, kexpr *ex, kexpr *ey,
 	}
 }
 
-/* A function of index arithmetic with simplified arguments; NULL where it
- * stays as it is. */
+/* A function of index arithmetic with simplified arguments; NULL if it stays as
+ * it is. */
 static kexpr *index_fn(simplifier *p, const kexpr *e, kexpr **args)
 {
 	kexpr *ey = e->nargs > 1 ? args[1] : kx_int(p->a, 0, DT_I64);
@@ -106,7 +106,7 @@ static kexpr *index_fn(simplifier *p, const kexpr *e, kexpr **args)
 
 /* ---- the walk ---------------------------------------------------------- */
 
-/* e with other arguments; e itself where they are the same. */
+/* e with other arguments; e itself if they are unchanged. */
 static kexpr *rebuild(simplifier *p, const kexpr *e, kexpr **args)
 {
 	bool same = true;

@@ -167,7 +167,7 @@ static int level(const kexpr *e)
 	}
 }
 
-/* Writes e, in parentheses if its level is below `least`. */
+/* Writes e, in parentheses if its level is below `least'. */
 static void expr(writer *w, const kexpr *e, int least)
 {
 	bool parens = level(e) < least;
