@@ -32,7 +32,7 @@ uint32_t layout_combined_axes(const mesh *m, const kernel *k,
 	       ~cuts_partial(stored, m->naxes);
 }
 
-/* Whether what a kernel computes along an axis can be stored as `stored'. */
+/* Whether the result of a kernel along an axis can be stored as `stored'. */
 static bool gives(const kernel *k, int space, int stored)
 {
 	return stored >= CUT_NONE ||
@@ -44,7 +44,7 @@ bool layout_serves(reducer by)
 	return by == RED_SUM || reducer_choice(by) != FN_NO_CHOICE;
 }
 
-/* Whether what is stored can be what a kernel reads through the inputs. */
+/* Whether a kernel can read what is stored through the inputs. */
 static bool takes(const kernel *k, int space, uint32_t inputs, int stored)
 {
 	const kpassing *p = cut_passed(k, space);
@@ -263,7 +263,7 @@ bool mesh_next(const mesh *m, uint32_t axes, int *coords)
 	return false;
 }
 
-/* The sum over all workers, and the most, of their elements. */
+/* The number of elements of all workers, and the most of any. */
 static void count_elements(const layout *l, const mesh *m, int64_t *sum,
 			   int64_t *most)
 {

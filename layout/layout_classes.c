@@ -8,8 +8,8 @@
 #include "base/vec.h"
 #include "layout/product.h"
 
-/* The values that the formula of a layout depends on; the others are zero.
- * Without padding, so that keys are compared as bytes. */
+/* The values on which the formula of a layout depends; others are zero.  Has no
+ * padding, so that keys are compared as bytes. */
 typedef struct key {
 	int64_t dims[MAX_NDIM];
 	const kernel *kernel;
@@ -22,16 +22,16 @@ typedef struct key {
 
 typedef struct layout_class {
 	key key;
-	layout layout;	/* of the values of the key */
+	layout layout;	/* has the values of the key */
 	uint32_t axes;	/* on which its region depends */
 	int64_t nbytes;
 } layout_class;
 
-/* The kinds of facts about two classes: the uses, and whether .. */
+/* The kinds of facts about two classes: the uses, and .. */
 enum {
 	FACT_SAME = LAYOUT_COMBINE + 1,
 	FACT_COVERS,
-	FACT_BYTES, /* of one, in turns */
+	FACT_BYTES, /* of one class, in turns */
 	NKINDS
 };
 
@@ -59,7 +59,8 @@ layout_classes *layout_classes_new(arena *a, const mesh *m)
 
 /* ---- classes ----------------------------------------------------------- */
 
-/* Layouts that time does not divide are the same in all turns. */
+/* Sets the turn, which stays 0 for a layout that time does not divide: it is
+ * the same in all turns. */
 static void set_turn(const layout *l, int time, int *of, int64_t *turn)
 {
 	if (l->turn.batch == 0 || time == CUT_NONE)
@@ -93,7 +94,7 @@ static void make_key(const layout *l, key *k)
 	k->zeros = l->zeros;
 }
 
-/* By words: the size of a key is a multiple of theirs. */
+/* Hashes by words: the size of a key is a multiple of a word's. */
 static uint64_t hash_key(const key *k)
 {
 	uint64_t words[sizeof(*k) / sizeof(uint64_t)];
@@ -101,7 +102,7 @@ static uint64_t hash_key(const key *k)
 	return hash_words(HASH_SEED, words, sizeof(words) / sizeof(*words));
 }
 
-/* Keeps a layout; it borrows nothing of l but the kernel. */
+/* Keeps a layout, borrowing only its kernel. */
 static layout_class *class_new(layout_classes *f, const layout *l,
 			       const key *k)
 {
@@ -142,7 +143,7 @@ static uint64_t hash_fact(int kind, int x, int y)
 	return hash_i64(hash_i64(hash_i64(HASH_SEED, kind), x), y);
 }
 
-/* The number of a fact; -1: it is not known yet. */
+/* The number of a fact; -1 if it is not known yet. */
 static int find_fact(const layout_classes *f, int kind, int x, int y)
 {
 	uint64_t hash = hash_fact(kind, x, y);
@@ -170,7 +171,7 @@ static bool same(const region *x, const region *y)
 		x->count == y->count);
 }
 
-/* Whether x covers y; only whole boxes cover. */
+/* Whether x contains y; only whole boxes contain others. */
 static bool covers(const region *x, const region *y)
 {
 	return y->count == 0 ||
@@ -178,7 +179,7 @@ static bool covers(const region *x, const region *y)
 		x->count == box_volume(&x->at));
 }
 
-/* Whether a predicate holds of the regions on every worker. */
+/* Whether a predicate holds for the regions on every worker. */
 static bool on_all(const layout_classes *f, const layout_class *x,
 		   const layout_class *y,
 		   bool (*holds)(const region *, const region *))
@@ -229,8 +230,8 @@ bool layout_class_cover(layout_classes *f, int x, int y)
 
 /* ---- in turns ---------------------------------------------------------- */
 
-/* The kind of a fact about all of n turns, in which a layout has a class
- * each. */
+/* The kind of a fact about all of n turns, in each of which a layout has a
+ * class. */
 static int kind_in_turns(int kind, int n)
 {
 	return kind + n * NKINDS;
@@ -246,7 +247,8 @@ static int class_in_turn(layout_classes *f, int x, int n, int i)
 	return layout_class_of(f, &l);
 }
 
-/* Whether a relation holds in all turns, the last one first; found once. */
+/* Whether a relation holds in all turns, tried in the last one first; computed
+ * once. */
 static bool holds_in_turns(layout_classes *f, int kind, int x, int y, int n,
 			   bool (*holds)(layout_classes *f, int x, int y))
 {

@@ -29,13 +29,13 @@ bool nest_covers(const nest *x, const nest *y)
 	return true;
 }
 
-/* Equations between coordinates.  An axis is on the left of one of them at
- * most, and on the right of one: they make paths and cycles. */
+/* Equations between coordinates.  An axis is on the left of at most one
+ * equation, and on the right of at most one, so they form paths and cycles. */
 typedef struct equations {
 	const mesh *m;
 	uint32_t left, used;
-	signed char right[MAX_AXES]; /* by what is on the left */
-	uint32_t summed; /* axes whose parts were summed up as they are */
+	signed char right[MAX_AXES]; /* by the axis on the left */
+	uint32_t summed; /* axes whose parts were summed directly */
 	int64_t sum;	 /* the product of sums and lengths so far */
 } equations;
 
@@ -51,8 +51,8 @@ static bool equate(equations *e, int x, int y)
 	return true;
 }
 
-/* Adds a dimension of the boxes.  Parts that differ in length have to lie in
- * each other: the inner ones are summed up, which are all there is. */
+/* Adds a dimension of the boxes.  Parts of different lengths must contain each
+ * other; then the inner parts are summed, since these are the overlap. */
 static bool add_dim(equations *e, int64_t extent, const nest *x, const nest *y)
 {
 	const nest *inner = x->n > y->n ? x : y, *outer = inner == x ? y : x;
@@ -73,8 +73,8 @@ static bool add_dim(equations *e, int64_t extent, const nest *x, const nest *y)
 	return ck_mul(e->sum, extent / inner->parts, &e->sum);
 }
 
-/* The number of coordinates on some axes that solve the equations: each leaves
- * a part of them, except for the last one of a cycle. */
+/* The number of coordinates on some axes that solve the equations: each
+ * equation leaves a fraction of them, except the last of a cycle. */
 static int64_t solutions(const equations *e, uint32_t axes)
 {
 	int64_t n = layout_sharers(e->m, axes & ~e->summed);

@@ -16,16 +16,16 @@ typedef struct interval {
 typedef struct spread {
 	uint32_t axes;
 	int n;
-	interval *at; /* NULL: not needed so far, of a nest */
+	interval *at; /* NULL: a nest whose intervals were not needed yet */
 	bool even;    /* all are as long as the first */
 	bool empty;   /* some are empty */
-	bool nested;  /* they are the parts of the nest of [begin,
-			 begin + extent) */
+	/* they are the parts of the nest of [begin, begin + extent) */
+	bool nested;
 	nest nest;
 	int64_t begin, extent;
 } spread;
 
-/* The boxes that the dimensions span are shared out in even runs over the flat
+/* Boxes spanned by the dimensions, divided into even runs over the flat
  * axes. */
 struct product {
 	arena *arena;
@@ -35,20 +35,21 @@ struct product {
 	spread *dims;
 };
 
-/* A layout whose intervals are being found. */
+/* A layout whose intervals are being computed. */
 typedef struct source {
 	const layout *l;
 	const mesh *m;
-	uint32_t partial; /* of a REDUCED_SHARD */
-	uint32_t vars[MAX_NVARS]; /* that each dimension depends on */
-	int spans[MAX_NVARS];	  /* of kernel_need_spans() */
+	uint32_t partial; /* for a REDUCED_SHARD */
+	/* variables on which each dimension depends */
+	uint32_t vars[MAX_NVARS];
+	int spans[MAX_NVARS];	  /* from kernel_need_spans() */
 } source;
 
 /* ---- intervals --------------------------------------------------------- */
 
 /* The interval that is read.  Variables that are not in its index are not
- * divided here: should another dimension be empty nonetheless, it is so on
- * every worker with these coordinates. */
+ * divided here: if another dimension is empty nonetheless, it is so on every
+ * worker with these coordinates. */
 static interval read_in(const source *s, int d, uint32_t axes,
 			const int *coords)
 {
@@ -139,7 +140,7 @@ static void set_spread(arena *a, const source *s, int d, spread *to)
 
 /* ---- products ---------------------------------------------------------- */
 
-/* Finds the spans of a read; where several inputs differ they are not known. */
+/* Finds the spans of a read; unknown where several inputs differ. */
 static void find_spans(source *s)
 {
 	const layout *l = s->l;
@@ -156,8 +157,8 @@ static void find_spans(source *s)
 	}
 }
 
-/* The variables that the dimensions of a read depend on; of several inputs all
- * are taken to depend on all. */
+/* Finds the variables on which the dimensions of a read depend; with several
+ * inputs, all dimensions are assumed to depend on all. */
 static void find_vars(source *s)
 {
 	const layout *l = s->l;
@@ -213,8 +214,8 @@ product *product_of(arena *a, const layout *l, const mesh *m)
 
 /* ---- walks over coordinates -------------------------------------------- */
 
-/* A walk over the coordinates on some axes, and the numbers of the intervals
- * that belong to them in several spreads. */
+/* A walk over the coordinates on some axes, with the indices of the
+ * corresponding intervals in several spreads. */
 typedef struct walk {
 	const mesh *m;
 	int naxes, nspreads;
@@ -262,7 +263,7 @@ static bool walk_next(walk *w)
 
 typedef struct total {
 	int64_t sum;
-	int64_t most; /* of a product with itself; else not used */
+	int64_t most; /* of the product of x with itself; else unused */
 } total;
 
 static int64_t common(interval x, interval y)
@@ -288,7 +289,7 @@ static bool same_nested(const spread *s, const spread *t)
 	       s->extent == t->extent;
 }
 
-/* The same as sum_walk() without a walk, where all are nests. */
+/* As sum_walk(), but without a walk, if all spreads are nests. */
 static bool sum_nests(const product *x, const product *y, uint32_t axes,
 		      uint32_t dims, total *t)
 {
@@ -311,8 +312,8 @@ static bool sum_nests(const product *x, const product *y, uint32_t axes,
 	return nest_common(x->m, axes, n, extent, of_x, of_y, &t->sum);
 }
 
-/* Sums the lengths that x and y have in common over the coordinates on some
- * axes: of the dimensions that these axes decide alone. */
+/* Sums the overlap of x and y over the coordinates on some axes, for the
+ * dimensions that only these axes determine. */
 static bool sum_walk(const product *x, const product *y, uint32_t axes,
 		     uint32_t dims, total *t)
 {
@@ -359,8 +360,8 @@ static bool sum_part(const product *x, const product *y, uint32_t axes,
 	       sum_walk(x, y, axes, dims, t);
 }
 
-/* Adds the dimensions that share axes with those in *dims to both, until no
- * more do. */
+/* Extends *of and *dims by the dimensions that share axes with those in *dims,
+ * until there are no more. */
 static void close_over(const uint32_t *axes, int n, uint32_t *of,
 		       uint32_t *dims)
 {
@@ -372,8 +373,8 @@ static void close_over(const uint32_t *axes, int n, uint32_t *of,
 		}
 }
 
-/* The volumes that x and y have in common, summed over all workers, and the
- * greatest; the flat axes of x count once. */
+/* The overlap of x and y summed over all workers, and the greatest; the flat
+ * axes of x count once. */
 static bool sum_all(const product *x, const product *y, total *t)
 {
 	uint32_t axes[MAX_NVARS], done = 0, used = x->flat;
@@ -418,7 +419,8 @@ static bool some_are_empty(const product *x)
 	return false;
 }
 
-/* Whether x covers y in a dimension, and is the same, on every worker. */
+/* Whether x contains y in a dimension on every worker; *same: whether they are
+ * equal. */
 static bool compare_dims(const product *x, const product *y, int d, bool *same)
 {
 	spread *s = &x->dims[d], *t = &y->dims[d];
@@ -458,8 +460,8 @@ bool product_held(const product *from, const product *to, int64_t *sum)
 	total t;
 	if (to->flat)
 		return false;
-	/* Where `to' does not tell the runs of a box apart, these hold together
-	 * what the box does. */
+	/* Where `to' does not distinguish the runs of a box, together they hold
+	 * all of the box. */
 	for (int d = 0; d < to->ndim; d++)
 		if (to->dims[d].axes & from->flat)
 			return false;
@@ -477,9 +479,9 @@ bool product_compare(const product *x, const product *y, bool *same,
 
 /* ---- all-gathers ------------------------------------------------------- */
 
-/* Whether the blocks of a dimension are those of nests, none of which is empty,
- * and those of x and y lie in each other: where their axes agree, or else since
- * all are equally long. */
+/* Whether the blocks of a dimension are those of nests, none of them empty, and
+ * blocks of x and y contain each other: where their axes agree, or because all
+ * are equally long. */
 static bool is_regular(const product *x, const product *y, int d)
 {
 	const spread *s = &x->dims[d], *t = &y->dims[d];
@@ -494,7 +496,7 @@ static bool is_regular(const product *x, const product *y, int d)
 }
 
 /* Whether owners have the receiver's coordinate on an axis: the source is not
- * cut along it, or so that the owners are those with that coordinate. */
+ * cut along it, or cut so that the owners are those with that coordinate. */
 static bool is_kept(const product *from, const product *to, int axis)
 {
 	for (int d = 0; d < from->ndim; d++) {

@@ -30,7 +30,7 @@ static void emit(finder *f, const box *part)
 }
 
 /* Emits the elements first .. last of b, counted in row-major order over the
- * dimensions from d on, as boxes: at most two per dimension and one more. */
+ * dimensions from d on, as boxes: at most two per dimension plus one. */
 static void emit_run(finder *f, box b, int d, int64_t first, int64_t last)
 {
 	if (first >= last)
@@ -61,7 +61,7 @@ static void emit_run(finder *f, box b, int d, int64_t first, int64_t last)
 	emit_run(f, b, d + 1, 0, last % inner);
 }
 
-/* All owners of parts of b over the flat axes. */
+/* Finds all owners of parts of b over the flat axes. */
 static void find_flat(finder *f, const box *b)
 {
 	const division *l = f->source;
@@ -114,7 +114,8 @@ static int by_peer(const void *x, const void *y)
 	return 0;
 }
 
-/* Every sharer's part of the worker's own share, the lowest worker first. */
+/* Lists every sharer's part of the worker's own share, the lowest worker
+ * first. */
 static void find_sharers(finder *f, uint32_t axes, const region *own)
 {
 	for (int a = 0; a < f->mesh->naxes; a++)
@@ -180,9 +181,9 @@ int64_t transfer_bytes(const layout_transfer *t, int worker)
 	return (dst.count - region_held(&src, &dst.at)) * size;
 }
 
-/* Elements that all workers receive by a copy; false where these have to be
- * visited.  Along axes of zeros nothing is cut: all have the same, and the
- * first receives it. */
+/* The elements that all workers receive by copies; false if the workers must be
+ * visited.  Along axes of zeros nothing is cut: all have the same elements, and
+ * the first receives them. */
 static bool copied(const layout_transfer *t, int64_t *n)
 {
 	arena *tmp = arena_new();

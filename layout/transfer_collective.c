@@ -1,4 +1,4 @@
-/* The collective that a transfer is. */
+/* Recognizes the collective that a transfer is. */
 #include "config.h"
 
 #include "layout/transfer.h"
@@ -7,7 +7,7 @@
 
 #include "layout/product.h"
 
-/* Workers that are looked at, evenly spaced: a pattern of all workers of a
+/* The most workers to look at, evenly spaced.  A pattern of all workers of a
  * larger mesh shows in these, and the pieces of an all-to-all are their
  * square. */
 enum { MOST_LOOKED_AT = 64 };
@@ -17,7 +17,7 @@ typedef struct ends {
 	region from, to;
 } ends;
 
-/* The pieces of one worker, and the ends of all that were asked for so far. */
+/* The pieces of one worker, and the ends of all workers looked up so far. */
 typedef struct look {
 	const layout_transfer *t;
 	int worker, npieces;
@@ -38,8 +38,8 @@ static const ends *ends_of(const look *l, int worker)
 	return *e;
 }
 
-/* Each owner gives its whole region, and all members of the group get the
- * same. */
+/* Whether each owner gives its whole region, and all members of the group get
+ * the same. */
 static bool is_gather(const look *l)
 {
 	const box *all = &ends_of(l, l->worker)->to.at;
@@ -69,7 +69,7 @@ static void grid_index(const mesh *m, const cuts *c, int worker, int *at)
 	}
 }
 
-/* The worker keeps what it has, and adds to it from neighbours. */
+/* Whether the worker keeps what it has, and receives more from neighbours. */
 static bool is_halo(const look *l)
 {
 	const layout *from = &l->t->from;
@@ -107,7 +107,7 @@ static bool is_on_all(const layout_transfer *t, bool (*is)(const look *))
 	return holds;
 }
 
-/* Nothing is held twice that was held once: each element has one receiver
+/* Whether nothing is replicated by the transfer: each element has one receiver
  * among those for whom its owner is the owner. */
 static bool is_exchange(const layout_transfer *t)
 {
@@ -115,9 +115,9 @@ static bool is_exchange(const layout_transfer *t)
 	       layout_elements(&t->to, t->mesh);
 }
 
-/* Whether it follows without a look at workers that the transfer is an
- * all-gather, or neither that nor a halo, for which each worker wants what it
- * has. */
+/* Whether it can be decided without looking at workers if the transfer is an
+ * all-gather; if it is none, it is no halo either, for which each worker wants
+ * what it has. */
 static bool knows_gather(const layout_transfer *t, bool *gathers)
 {
 	arena *tmp = arena_new();

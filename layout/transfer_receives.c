@@ -1,21 +1,22 @@
-/* The bytes that a worker receives, counted without its pieces.
+/* Counts the bytes that a worker receives without listing its pieces.
  *
- * Axes are decided in the order of the division.  Where a sender differs from
- * the worker on an axis outside of all that are left to decide, all that is
- * left comes from such senders. */
+ * Axes are decided in the order of the division.  If a sender differs from the
+ * worker on an axis outside of all undecided ones, the whole rest comes from
+ * such senders. */
 #include "config.h"
 
 #include "layout/division.h"
 #include "layout/transfer.h"
 
-enum { NOWHERE = MAX_AXES }; /* the sender is the worker, so far */
+enum { NOWHERE = MAX_AXES }; /* the sender is the worker itself, so far */
 
 typedef struct counter {
 	const mesh *mesh;
 	const division *source;
 	box want;
 	int own[MAX_AXES]; /* the worker's coordinates */
-	int left[MAX_AXES + 1]; /* by split: the outermost axis from it on */
+	/* by split: the outermost of the axes from it on */
+	int left[MAX_AXES + 1];
 	transfer_received *to;	/* elements */
 } counter;
 
@@ -27,7 +28,7 @@ static void add_elements(counter *c, int outermost, int64_t n)
 
 /* ---- runs over flat axes ----------------------------------------------- */
 
-/* The elements of a part of b in the runs [first, first + n). */
+/* The elements that a part of b has in the runs [first, first + n). */
 static int64_t in_runs(const counter *c, const box *b, const box *part,
 		       int first, int n)
 {
@@ -51,7 +52,8 @@ static uint32_t differing(const counter *c, int run)
 	return axes;
 }
 
-/* Marks the flat axes on which an owner of a part of b differs. */
+/* Marks the flat axes on which an owner of a part of b differs from the
+ * worker. */
 static void mark_runs(counter *c, const box *b, const box *part)
 {
 	const division *l = c->source;
@@ -67,8 +69,8 @@ static void mark_runs(counter *c, const box *b, const box *part)
 			c->to->axes |= differing(c, run);
 }
 
-/* Counts the part of b; the workers with the same coordinates on the first flat
- * axes have runs that follow each other. */
+/* Counts the part of b.  Workers with the same coordinates on the first flat
+ * axes have adjacent runs. */
 static void count_runs(counter *c, const box *b, const box *part,
 		       int outermost)
 {
@@ -89,8 +91,8 @@ static void count_runs(counter *c, const box *b, const box *part,
 
 /* ---- splits ------------------------------------------------------------ */
 
-/* Counts what is wanted of b, a part of the source by the splits before, whose
- * owner differs from the worker on this axis and none outside of it. */
+/* Counts the wanted part of b, a part of the source by the splits before, whose
+ * owner differs from the worker on axis `outermost' and none outside of it. */
 static void count(counter *c, int split, const box *b, int outermost)
 {
 	const division *l = c->source;
@@ -118,8 +120,8 @@ static void count(counter *c, int split, const box *b, int outermost)
 	}
 }
 
-/* Marks the axes on which an owner of a part of [lo, hi) of dimension d
- * differs, which the splits before gave it; it differs on some axes so far. */
+/* Marks the axes on which an owner of a part of [lo, hi) of dimension d differs
+ * from the worker; `differs' has those from the splits before. */
 static void mark(counter *c, int split, int d, int64_t lo, int64_t hi,
 		 uint32_t differs)
 {
@@ -164,7 +166,7 @@ static void count_copied(counter *c)
 
 /* ---- all --------------------------------------------------------------- */
 
-/* Each sharer sends as much. */
+/* Counts a combined share: each sharer sends equally much. */
 static void count_combined(counter *c, uint32_t axes, int64_t n)
 {
 	int64_t inner = 1;
