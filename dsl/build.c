@@ -1,5 +1,5 @@
-/* Nodes of the tree.  Each constructor computes the depth of what it makes and
- * keeps it within bounds: later stages may recurse over the tree. */
+/* Builds nodes of the tree.  Each constructor computes the depth of its node
+ * and limits it, because later stages recurse over the tree. */
 #include "config.h"
 
 #include <string.h>
@@ -479,8 +479,8 @@ ast_stmt *ast_unsupported(dsl_parser *p, range at, const char *keyword,
 
 /* ---- definitions -------------------------------------------------------- */
 
-/* A definition in which a fault was found after its parts were read is not
- * kept, no more than one that does not parse. */
+/* Adds a definition, unless a fault was found in it after its parts were read;
+ * like one that does not parse, it is dropped then. */
 static void add_def(dsl_parser *p, ast_def d)
 {
 	if (p->defs.n == AST_MAX_DEFS)

@@ -1,5 +1,5 @@
-/* Operators that are built, not read: copies of them, whether they can be
- * written, and their way into a set of modules. */
+/* Operators that are built rather than read: copies them, checks whether they
+ * can be written as text, and adds them to a set of modules. */
 #include "config.h"
 
 #include <ctype.h>
@@ -112,7 +112,7 @@ static ast_var *copy_vars(copying *c, const ast_var *vars, int n)
 	return to;
 }
 
-/* Of what is too large the copy ends early. */
+/* If the tree is too large, the copy ends early. */
 static ast_expr *copy_expr(copying *c, const ast_expr *e)
 {
 	ast_expr *to = ARENA_NEW(c->a, ast_expr);
@@ -236,7 +236,7 @@ static void look_at_name(writing *w, const char *name)
 
 static void look_at(writing *w, const ast_expr *e);
 
-/* An operand beside an operator that binds so. */
+/* An operand beside an operator that binds that tightly. */
 static void look_at_operand(writing *w, const ast_expr *e,
 			    ast_precedence least)
 {
@@ -256,7 +256,7 @@ static void look_at_pack(writing *w, const ast_pack *p)
 		look_at(w, p->sel);
 }
 
-/* Items, among which packs may be, and in an index slices. */
+/* Items, which may include packs and, in an index, slices. */
 static void look_at_items(writing *w, ast_expr *const *items, int n,
 			  bool index)
 {
@@ -342,7 +342,7 @@ static void look_at(writing *w, const ast_expr *e)
 	}
 }
 
-/* Recursion is bounded before it begins. */
+/* Bounds the recursion before it begins. */
 static void look_at_root(writing *w, const ast_expr *e)
 {
 	if (e->depth > AST_MAX_DEPTH)

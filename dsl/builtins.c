@@ -6,7 +6,7 @@
 
 #include "kernel/reducers.h"
 
-/* The rows of reducer_table, in which averages are behind the others. */
+/* The rows of reducer_table: the averages come after the others. */
 enum {
 	ROW_NONE,
 #define REDUCER(id, ...)       ROW_##id,

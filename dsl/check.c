@@ -27,7 +27,7 @@ void check_warning(checker *c, diag_id id, range at, const char *fmt, ...)
 	va_start(ap, fmt);
 	const char *text = arena_vprintf(c->tmp, fmt, ap);
 	va_end(ap);
-	/* They are about the writing, which nobody did. */
+	/* They concern the text, which nobody wrote. */
 	if (!c->op || !c->op->built)
 		diag_warning(c->sink, id, at, "%s", text);
 }
@@ -37,7 +37,7 @@ void check_warning(checker *c, diag_id id, range at, const char *fmt, ...)
 ast_symbol *check_symbol(checker *c, ast_symbol_kind kind, const char *name,
 			 range at)
 {
-	/* In the modules' arena: the tree points at it. */
+	/* In the modules' arena, since the tree refers to it. */
 	ast_symbol *s = ARENA_NEW(c->modules->arena, ast_symbol);
 	s->kind = kind;
 	s->name = name;
@@ -81,7 +81,7 @@ const ast_op *check_callee(checker *c, ast_expr *call)
 		return op;
 	}
 	if (op || check_is_missing(c->modules, call->name)) {
-		c->failed = true; /* its own faults say why */
+		c->failed = true; /* its own faults give the reason */
 		return NULL;
 	}
 	check_error(c, DIAG_BAD_CALL, check_call_at(call),
@@ -94,7 +94,7 @@ const ast_op *check_callee(checker *c, ast_expr *call)
 
 static void check_op(tdl_modules *m, ast_op *op);
 
-/* Checks the operators that e calls before the caller; returns the height of
+/* Checks the operators that e calls before their caller; returns the height of
  * the calls. */
 static int callees(checker *c, const ast_expr *e)
 {
@@ -121,8 +121,8 @@ static int callees(checker *c, const ast_expr *e)
 	return op->height > height ? op->height : height;
 }
 
-/* Only a let calls operators: in scalar expressions the names are those of
- * scalar functions. */
+/* Only lets call operators; in scalar expressions names are those of scalar
+ * functions. */
 static void check_callees(checker *c)
 {
 	int height = 0;
@@ -160,7 +160,8 @@ static int parameter_of(const ast_op *of, const char *name)
 	return find_parameter(of, name);
 }
 
-/* The attribute of f that a gradient's attribute is; -1 for none. */
+/* The attribute of f to which a gradient's attribute corresponds; -1 for
+ * none. */
 static int attribute_of(const ast_op *of, const ast_attr *a)
 {
 	int i = ast_find_attr(of->attrs, of->nattrs, a->name);

@@ -1,6 +1,6 @@
-/* Checks of the bodies of models, onnx entries and defs: names are bound before
- * they are used, called functions exist, and statements stand where they have a
- * meaning.  Only the evaluation knows the values. */
+/* Checks the bodies of models, onnx entries and defs: names are bound before
+ * they are used, called functions exist, and statements are where they have a
+ * meaning.  Values are known only to the evaluation. */
 #include "config.h"
 
 #include <string.h>
@@ -30,8 +30,8 @@ void check_declare(checker *c, ast_symbol *s)
 	diag_note(c->sink, first->at, "the first declaration is here");
 }
 
-/* Whether a name begins like this.  After very many such questions the answer
- * is yes, which only means that the evaluation will have to find out. */
+/* Whether a name begins with `head'.  After very many such questions it answers
+ * yes, which only leaves the decision to the evaluation. */
 static bool begins_with(checker *c, const char *name, const char *head)
 {
 	enum { MAX_COMPARED = 1 << 20 };
@@ -62,7 +62,8 @@ static void walk_name(checker *c, ast_expr *e)
 		    e->name);
 }
 
-/* A member may be that of a family, of a longer or shorter one, or a name. */
+/* A member may belong to a family with a longer or a shorter beginning, or be a
+ * name. */
 static void walk_family(checker *c, const ast_expr *e)
 {
 	const char *head = e->texts[0];
@@ -89,7 +90,7 @@ static void bind_target(checker *c, const ast_expr *e)
 
 /* ---- calls -------------------------------------------------------------- */
 
-/* Whether an argument with a name comes a second time. */
+/* Whether a named argument is given a second time. */
 static bool given_twice(checker *c, const ast_expr *e, int i, const char *what)
 {
 	for (int j = 0; j < i; j++)
@@ -117,7 +118,8 @@ static void check_attrs(checker *c, const ast_expr *e, const ast_op *op)
 	}
 }
 
-/* Arguments of a def: first those without a name, then the others. */
+/* Checks the arguments of a def: first those without a name, then the
+ * others. */
 static void check_arguments(checker *c, const ast_expr *e, const ast_block *b)
 {
 	bool *given = ARENA_ARRAY(c->tmp, bool, b->nparams + 1);
@@ -152,7 +154,7 @@ static void check_arguments(checker *c, const ast_expr *e, const ast_block *b)
 				    b->name, b->params[i].name);
 }
 
-/* A call of a def, which is checked before its caller. */
+/* Checks a call of a def; the def is checked before its caller. */
 static void check_block_call(checker *c, const ast_expr *e, ast_block *b)
 {
 	if (b->height == 0 && c->modules->calls <= MAX_CALL_HEIGHT)
@@ -192,7 +194,7 @@ void check_bind_call(const checker *c, ast_expr *e)
 	};
 }
 
-/* An operator and a function may have one name; the arguments decide. */
+/* An operator and a function may have the same name; the arguments decide. */
 static void check_call(checker *c, ast_expr *e)
 {
 	check_bind_call(c, e);
@@ -279,7 +281,7 @@ static const char *const words[] = {
 	[STMT_NEXT] = "next",	  [STMT_OUTPUT] = "output",
 };
 
-/* Whether a statement has a meaning in the body at hand. */
+/* Whether a statement has a meaning in the current body. */
 static bool fits_body(const checker *c, stmt_kind kind)
 {
 	switch (kind) {

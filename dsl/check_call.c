@@ -1,4 +1,4 @@
-/* Calls of operators, against the callee's signature. */
+/* Checks calls of operators against the callee's signature. */
 #include "config.h"
 
 #include "dsl/checker.h"
@@ -45,7 +45,7 @@ static void check_argument(checker *c, ast_expr *arg, const ast_tensor *param)
 			    param->name, param->ndims);
 }
 
-/* The value of an attribute: constants, or an attribute handed on. */
+/* Checks the value of an attribute: constants, or an attribute passed on. */
 static void check_value(checker *c, const ast_attr *a, ast_expr *e)
 {
 	int before = diag_errors(c->sink);

@@ -1,9 +1,9 @@
-/* Extents: each index variable runs over the dimensions that it indexes.
+/* Infers extents: each index variable runs over the dimensions that it indexes.
  *
- * A read that is always made decides; a read under a condition decides only
- * where no other one does, and a guarded read never.  A written extent and a
- * result's dimension need no inference.  Extents here are expressions of the
- * signature; expansion compares those that cannot be told apart here. */
+ * A read that is always made decides; a read under a condition decides only if
+ * no other does, a guarded read never.  A written extent and a result's
+ * dimension need no inference.  Extents here are expressions of the signature;
+ * expansion compares those that cannot be distinguished here. */
 #include "config.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static void walk(checker *c, const ast_expr *e);
 
 /* ---- comparing sizes ---------------------------------------------------- */
 
-/* Compares at most *budget nodes; larger trees count as the same. */
+/* Compares at most *budget nodes; larger trees count as equal. */
 static bool same_tree(const ast_expr *x, const ast_expr *y, int *budget)
 {
 	if (x == y || --*budget < 0)
@@ -37,7 +37,7 @@ static bool same_size(const ast_expr *x, const ast_expr *y)
 	return same_tree(x, y, &budget);
 }
 
-/* Whether two extents differ for most shapes, and so are an error. */
+/* Whether two extents differ for most shapes, which makes them an error. */
 static bool differ(const ast_expr *x, const ast_expr *y)
 {
 	if (!x || !y || same_size(x, y))
@@ -112,8 +112,7 @@ static void note_read(checker *c, symbol_facts *var, const ast_expr *read,
 		vec_push(c->tmp, &var->always, x);
 }
 
-/* An index and the dimension that it belongs to; dim is NULL where that is
- * not known. */
+/* An index and the dimension that it belongs to; dim is NULL if unknown. */
 static void pair(checker *c, const ast_expr *item, const ast_expr *dim)
 {
 	if (item->kind != AST_NAME || !item->symbol ||
@@ -122,8 +121,8 @@ static void pair(checker *c, const ast_expr *item, const ast_expr *dim)
 	indexes(c, item->symbol, dim, item->at);
 }
 
-/* Pairs indices with dimensions from both ends up to a pack that does not
- * stand on the other side, too. */
+/* Pairs indices with dimensions from both ends, up to a pack that is not at the
+ * same place on the other side. */
 static void align(checker *c, ast_expr *const *items, int n,
 		  const ast_expr *const *dims, int ndims)
 {
@@ -146,8 +145,8 @@ static void align(checker *c, ast_expr *const *items, int n,
 
 /* ---- opaque functions --------------------------------------------------- */
 
-/* The size that a dimension of an opaque function's result has in a call: a
- * bare name is that of the slices' dimensions, or of an attribute. */
+/* The size of a dimension of an opaque function's result in a call: a bare name
+ * is that of the slices' dimensions, or of an attribute. */
 static const ast_expr *opaque_dim(const checker *c, const ast_expr *call,
 				  const ast_opaque *f, const ast_expr *dim)
 {
@@ -175,7 +174,7 @@ static const ast_expr *opaque_dim(const checker *c, const ast_expr *call,
 	return NULL;
 }
 
-/* The variables among the indices of a read. */
+/* Notes the variables among the indices of a read. */
 static void note_items(checker *c, const ast_expr *read)
 {
 	for (int i = 1; i < read->nargs; i++) {
@@ -199,8 +198,7 @@ static void read_opaque(checker *c, const ast_expr *e, const ast_opaque *f)
 
 /* ---- expressions -------------------------------------------------------- */
 
-/* A broadcast tensor's own dimensions may be 1 or missing where its pack
- * is. */
+/* A broadcast tensor's own dimensions may be 1 or missing within its pack. */
 static void read_tensor(checker *c, const ast_expr *e, const symbol_facts *s)
 {
 	note_items(c, e);

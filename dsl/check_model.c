@@ -15,7 +15,7 @@ static bool few_enough(checker *c, range at, int nparams)
 
 /* ---- defs ---------------------------------------------------------------- */
 
-/* Parameters; a default is made of constants. */
+/* Checks parameters; defaults consist of constants. */
 static void check_block_params(checker *c, const ast_block *b)
 {
 	for (int i = 0; i < b->nparams; i++)
@@ -52,7 +52,7 @@ void check_block(tdl_modules *m, ast_block *b)
 
 /* ---- models -------------------------------------------------------------- */
 
-/* An argument's default may be made of the arguments before it. */
+/* An argument's default may use the arguments before it. */
 static void check_arguments(checker *c, const ast_model *m)
 {
 	for (int i = 0; i < m->nparams; i++) {

@@ -1,12 +1,12 @@
-/* Resolves the names in an expression, and checks that each may stand in its
- * place.  Sets ast_expr.symbol, on which the later checks build. */
+/* Resolves the names in an expression, and checks that each is allowed in its
+ * place.  Sets ast_expr.symbol, which later checks use. */
 #include "config.h"
 
 #include <string.h>
 
 #include "dsl/checker.h"
 
-/* The place of an expression, which decides what it may name. */
+/* The place of an expression, which decides what it may refer to. */
 typedef enum place {
 	PLACE_VALUE,	/* in a lambda: sizes, attributes, variables, reads */
 	PLACE_CONSTANT, /* an extent, a size: no variables, no tensors */
@@ -93,7 +93,7 @@ static void walk_name(checker *c, ast_expr *e, place where)
 
 /* ---- packs -------------------------------------------------------------- */
 
-/* Whether a symbol is a broadcast parameter, and if so over which pack. */
+/* The pack over which a symbol is a broadcast parameter; NULL if it is none. */
 static const char *broadcast_over(const checker *c, const ast_symbol *s)
 {
 	const symbol_facts *f = s ? check_facts(c, s) : NULL;
@@ -176,7 +176,7 @@ static void walk_unravel(checker *c, const ast_expr *item)
 	walk(c, call->args[0], PLACE_VALUE);
 }
 
-/* One index; slices says whether ':' may be one. */
+/* One index; slices: ':' is allowed. */
 static void walk_item(checker *c, ast_expr *item, bool slices)
 {
 	if (item->kind == AST_SLICE) {
@@ -408,7 +408,7 @@ static void walk_reducer(checker *c, ast_expr *e, const builtin *r,
 	check_lambda(c, e->args[0], NULL);
 }
 
-/* Binds the second argument of a conversion to the type that it says. */
+/* Binds the second argument of a conversion to the type that it names. */
 static void bind_target(const checker *c, ast_expr *e)
 {
 	const ast_symbol *s = check_find(c, e->name);
@@ -474,7 +474,7 @@ static void walk_arguments(checker *c, ast_expr *e, const builtin *f,
 			walk(c, e->args[i], where);
 }
 
-/* A default in an entry is evaluated as its body is. */
+/* A default in an entry is evaluated like its body. */
 static void bind_function(const checker *c, ast_expr *e, const builtin *f)
 {
 	if (c->families)
@@ -532,7 +532,7 @@ static const char *misplaced(ast_kind kind)
 	}
 }
 
-/* A division of whole numbers, among constants. */
+/* Checks a division of integers among constants. */
 static void check_divisor(checker *c, const ast_expr *e)
 {
 	const ast_expr *d = e->args[1];

@@ -1,4 +1,4 @@
-/* Ranks, in the presence of packs: sums with unknowns. */
+/* Checks ranks in the presence of packs: sums with unknowns. */
 #include "config.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 
 /* ---- ranks -------------------------------------------------------------- */
 
-/* The number of dimensions of the pack or of elements of the list `of`, times
- * `times`. */
+/* `times' the number of dimensions of the pack, or of elements of the list,
+ * `of'. */
 typedef struct term {
 	const char *of;
 	int times;
@@ -29,7 +29,7 @@ static void add_term(checker *c, rank_sum *r, const char *of, int times)
 	vec_push(c->tmp, &r->terms, ((term){ of, times }));
 }
 
-/* Adds the number of axes that a selector selects, times `times`. */
+/* Adds `times' the number of axes that a selector selects. */
 static void add_axes(checker *c, rank_sum *r, const ast_expr *sel, int times)
 {
 	if (sel->kind == AST_LIST) {
@@ -75,7 +75,7 @@ static void add_pack(checker *c, rank_sum *r, const ast_pack *p, int times)
 		add_axes(c, r, p->sel, -times);
 }
 
-/* False when an item stands for as many dimensions as are left. */
+/* False if an item stands for all remaining dimensions. */
 static bool add_items(checker *c, rank_sum *r, const ast_expr *const *items,
 		      int n, int times)
 {
@@ -92,7 +92,8 @@ static bool add_items(checker *c, rank_sum *r, const ast_expr *const *items,
 	return true;
 }
 
-/* Whether a rank is that of a broadcast parameter, which only shapes tell. */
+/* Whether a rank is that of a broadcast parameter, which only shapes
+ * determine. */
 static bool is_broadcast(const checker *c, const rank_sum *r)
 {
 	for (int i = 0; i < r->terms.n; i++) {
@@ -175,7 +176,7 @@ static bool same_axes(const ast_expr *x, const ast_expr *y)
 	if (x->kind == AST_INT)
 		return x->i == y->i;
 	if (x->kind != AST_LIST || x->nargs != y->nargs)
-		return true; /* expansion will see */
+		return true; /* expansion will check */
 	for (int i = 0; i < x->nargs; i++)
 		if (!same_axes(x->args[i], y->args[i]))
 			return false;
@@ -187,8 +188,8 @@ static bool binds_all(const ast_pack *p)
 	return p->kind == PACK_ALL || p->kind == PACK_PERM;
 }
 
-/* Whether a lambda binds the dimensions that p selects, or might: two
- * different selectors can mean the same axes. */
+/* Whether a lambda binds the dimensions that p selects, or might: two different
+ * selectors can mean the same axes. */
 static bool covered(const checker *c, const ast_pack *p, pack_kind kind)
 {
 	for (int i = 0; i < c->bound.n; i++) {
@@ -205,7 +206,7 @@ static bool covered(const checker *c, const ast_pack *p, pack_kind kind)
 	return false;
 }
 
-/* Both halves of a pack, by any selector. */
+/* Whether both halves of a pack are bound, by any selector. */
 static bool both_halves(const checker *c, const char *name)
 {
 	int kinds = 0;
@@ -216,8 +217,8 @@ static bool both_halves(const checker *c, const char *name)
 	return (kinds & halves) == halves;
 }
 
-/* The pack's dimensions that a broadcast parameter has, as its own ones, and
- * those that it has not: ..b and ..(d \ b). */
+/* Whether all of the pack is bound by a broadcast parameter's own dimensions
+ * and the others: ..b and ..(d \ b). */
 static bool by_broadcast(const checker *c, const char *name)
 {
 	for (int i = 0; i < c->bound.n; i++) {

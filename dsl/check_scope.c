@@ -57,7 +57,7 @@ static void bind_vars(checker *c, const ast_expr *lambda)
 	}
 }
 
-/* The variables of a lambda as the dimensions of the tensor that it
+/* The variables of a lambda, as the dimensions of the tensor that it
  * computes. */
 static ast_expr **var_dims(checker *c, const ast_expr *lambda)
 {
@@ -114,7 +114,8 @@ static void bind_let(checker *c, ast_let *let, int i, ast_symbol *s)
 	diag_note(c->sink, first->at, "it is bound here");
 }
 
-/* The result of a called operator, as far as the callee's signature says. */
+/* A symbol for the result of a called operator, with what its signature
+ * says. */
 static ast_symbol *call_result(checker *c, const ast_tensor *r)
 {
 	ast_symbol *s = check_symbol(c, SYMBOL_TENSOR, NULL, NOWHERE);

@@ -5,7 +5,7 @@
 
 /* ---- names -------------------------------------------------------------- */
 
-/* Declares a name; one that is taken is an error. */
+/* Declares a name; reports an error if it is taken. */
 static void declare(checker *c, ast_symbol *s)
 {
 	const ast_symbol *first = strmap_get(c->names, s->name);
@@ -18,7 +18,7 @@ static void declare(checker *c, ast_symbol *s)
 	diag_note(c->sink, first->at, "the first declaration is here");
 }
 
-/* A tensor of the signature as a symbol. */
+/* Makes a symbol for a tensor of the signature. */
 static ast_symbol *tensor_symbol(checker *c, const ast_tensor *t, int index)
 {
 	ast_symbol *s = check_symbol(c, SYMBOL_TENSOR, t->name, t->at);
@@ -57,7 +57,7 @@ static void declare_sizes(checker *c, const ast_tensor *t)
 	}
 }
 
-/* Results are not in scope, so they have a table of their own. */
+/* Results are not in scope, so they have a separate table. */
 static void declare_results(checker *c, const ast_tensor *results, int n)
 {
 	strmap *seen = strmap_new(c->tmp);
@@ -79,7 +79,8 @@ static void declare_results(checker *c, const ast_tensor *results, int n)
 	}
 }
 
-/* A signature without lets, of an operator or an opaque function. */
+/* Declares the signature, without lets, of an operator or an opaque
+ * function. */
 static void declare_signature(checker *c, const ast_tensor *params,
 			      int nparams, const ast_attr *attrs, int nattrs,
 			      const ast_tensor *results, int nresults)
@@ -137,8 +138,9 @@ static bool is_number(const ast_expr *e, ast_kind kind)
 	return e->kind == kind;
 }
 
-/* Binds a name to the element type that it says: the value of the attribute, or
- * a type by its own name, whatever tensors are called.  False for none. */
+/* Binds a name to the element type that it names: the value of the attribute,
+ * or a type by its own name, even if tensors have that name.  False if there is
+ * none. */
 static bool bind_type(const checker *c, ast_expr *e, const ast_attr *named)
 {
 	ast_type t = ast_type_of(e->name, e->at);
@@ -152,8 +154,8 @@ static bool bind_type(const checker *c, ast_expr *e, const ast_attr *named)
 	return true;
 }
 
-/* Whether e may be one element of the attribute; computed values are for
- * expansion to check. */
+/* Whether e may be an element of the attribute; expansion checks computed
+ * values. */
 static bool element_fits(const checker *c, const ast_attr *a, ast_expr *e)
 {
 	const ast_attr *other = e->kind == AST_NAME
@@ -292,7 +294,7 @@ static void check_type_name(checker *c, ast_type *t)
 
 /* ---- dimensions --------------------------------------------------------- */
 
-/* Whether an attribute's list can be a pack: its elements are the extents. */
+/* Whether an attribute's list can be a pack whose extents are its elements. */
 static bool attr_pack(const checker *c, const char *name)
 {
 	const ast_attr *a = check_find_attr(c, name);
@@ -310,8 +312,8 @@ static void bind_pack(checker *c, const ast_expr *d)
 	strmap_put(c->packs, name, check_symbol(c, SYMBOL_PACK, name, d->at));
 }
 
-/* The number of packs of t that no parameter binds yet; *last is one of them
- * that t itself can bind, NULL for none. */
+/* The number of packs of t that no parameter binds yet; *last is one that t
+ * itself can bind, NULL if there is none. */
 static int unbound(const checker *c, const ast_tensor *t,
 		   const ast_expr **last)
 {
@@ -329,8 +331,8 @@ static int unbound(const checker *c, const ast_tensor *t,
 	return n;
 }
 
-/* A parameter binds a pack where that is the only unknown of its rank; as
- * long as this makes progress. Broadcast ones come last. */
+/* A parameter binds a pack if that is the only unknown of its rank; repeated as
+ * long as this makes progress.  Broadcast parameters come last. */
 static void bind_packs(checker *c)
 {
 	const ast_op *op = c->op;

@@ -1,5 +1,5 @@
-/* Notes on names that nothing has: the one that was probably meant, or the file
- * that defines it. */
+/* Notes on unknown names: the name that was probably meant, or the file that
+ * defines it. */
 #include <string.h>
 
 #include "base/spelling.h"
@@ -27,8 +27,8 @@ void check_suggest_function(checker *c, const char *name)
 	spelling_note(&s, c->sink);
 }
 
-/* The file of the operator library that defines an operator, as an import names
- * it; NULL if none does. */
+/* The library file that defines an operator, as an import names it; NULL if
+ * none does. */
 static const char *library_file(tdl_modules *m, const char *name)
 {
 	if (!m->beyond) {
@@ -91,7 +91,7 @@ void check_suggest_attr(checker *c, const ast_attr *attrs, int n,
 
 void check_suggest_type(checker *c, const char *name)
 {
-	/* The types as NumPy, PyTorch and C call them. */
+	/* The names of types in NumPy, PyTorch and C. */
 	static const char *const elsewhere[][2] = {
 		{ "float64", "f64" },	{ "double", "f64" },
 		{ "float32", "f32" },	{ "float16", "f16" },
@@ -155,7 +155,7 @@ static bool have_name(const ast_tensor *tensors, int n, const char *name)
 	return false;
 }
 
-/* Whether an operator has no use of a name yet. */
+/* Whether an operator does not use a name yet. */
 static bool is_free(const checker *c, const char *name)
 {
 	const ast_op *op = c->op;
@@ -176,7 +176,7 @@ static bool is_free(const checker *c, const char *name)
 	return true;
 }
 
-/* k where an expression is k times the name, k > 1; else 0. */
+/* k if an expression is k times the name, k > 1; else 0. */
 static int64_t times_name(const ast_expr *e, const char *name)
 {
 	for (int i = 0; e->kind == AST_BINARY && e->op == OP_MUL && i < 2;

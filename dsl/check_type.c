@@ -1,5 +1,5 @@
-/* The element types of an operator's body.  Types that only expansion knows
- * (behind an attribute or `int') pass here. */
+/* Checks the element types of an operator's body.  Types that only expansion
+ * knows (from an attribute, or `int') pass here. */
 #include "config.h"
 
 #include "dsl/checker.h"
@@ -81,7 +81,7 @@ static etype type_of(checker *c, const ast_expr *e)
 
 static etype tensor_type(checker *c, const ast_expr *arg);
 
-/* The type that an argument of a call has in common with its parameter. */
+/* The common type of a call's argument and its parameter. */
 static etype agree(checker *c, etype x, etype y, range at, const char *what)
 {
 	etype r;
@@ -94,8 +94,8 @@ static etype agree(checker *c, etype x, etype y, range at, const char *what)
 	return etype_faulty;
 }
 
-/* The types of an operator's results in a call, by those of its arguments:
- * types[i] of result i. */
+/* The types of an operator's results in a call, from those of its arguments:
+ * types[i] for result i. */
 static void call_types(checker *c, const ast_expr *e, const ast_op *op,
 		       etype *types)
 {

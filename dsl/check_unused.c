@@ -19,7 +19,7 @@ static void unused_vars(checker *c, const ast_expr *e)
 		unused_vars(c, e->args[i]);
 }
 
-/* Whether an attribute says what a parameter is where nobody gives one, as of
+/* Whether an attribute is the default of a parameter that nobody gives, as in
  * an optimizer: "default_lr" of lr. */
 static bool is_default(const ast_op *op, const char *name)
 {
@@ -33,8 +33,8 @@ static bool is_default(const ast_op *op, const char *name)
 	return false;
 }
 
-/* Variables of results need not be used: a result may be the same along a
- * dimension; a tensor need not be read, its sizes may be what matters. */
+/* Variables of results need not be used: a result may be constant along a
+ * dimension.  A tensor need not be read: its sizes may be what matters. */
 void check_unused(checker *c)
 {
 	const ast_op *op = c->op;

@@ -8,7 +8,7 @@
 #include "dsl/dsl.h"
 #include "kernel/functions.h"
 
-/* A set of its own, whose operators are the rules, with the names of m. */
+/* A separate set whose operators are the rules; it shares the names of m. */
 static tdl_modules *rules_of(tdl_modules *m)
 {
 	if (!m->rules) {

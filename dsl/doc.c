@@ -12,7 +12,7 @@ typedef enum doc_kind {
 	DOC_LINE,
 	DOC_HARD,
 	DOC_BLANK,
-	DOC_TRAILING, /* a comment behind something */
+	DOC_TRAILING, /* a comment after something */
 	DOC_OWN_LINE, /* a comment on a line of its own */
 	DOC_SEQ,
 	DOC_GROUP,
@@ -23,7 +23,7 @@ typedef enum doc_kind {
 struct doc {
 	doc_kind kind;
 	const char *text;
-	int len;		/* of text; columns of DOC_NEST */
+	int len;		/* length of text; columns of DOC_NEST */
 	VEC(const doc *) parts; /* one of DOC_GROUP, DOC_NEST, DOC_ALIGN */
 };
 
@@ -93,7 +93,7 @@ doc *doc_align(arena *a, doc *d)
 
 /* ---- layout ------------------------------------------------------------- */
 
-/* A document of which the parts before `next` are done. */
+/* A document whose parts before `next' are done. */
 typedef struct frame {
 	const doc *d;
 	int next;
@@ -106,8 +106,8 @@ typedef VEC(frame) frames;
 struct layout {
 	arena *arena;
 	int width, column;
-	bool pending; /* a line end has to come before more text */
-	bool empty;   /* and an empty line */
+	bool pending; /* a line end is due before more text */
+	bool empty;   /* .. and an empty line */
 	bool comment; /* the line ends in a comment */
 	frames stack;
 	frames ahead; /* work space of fits() */
@@ -123,8 +123,8 @@ static int columns(const char *s, int n)
 	return c;
 }
 
-/* Takes the next document from a stack; false when it is empty. Containers
- * are entered. */
+/* Takes the next document from a stack, entering containers; false when it is
+ * empty. */
 static bool take(arena *a, frames *stack, frame *leaf)
 {
 	while (stack->n > 0) {
@@ -153,8 +153,8 @@ static bool take(arena *a, frames *stack, frame *leaf)
 	return false;
 }
 
-/* Whether a group, and what follows up to the next line end, fits in what is
- * left of the line. */
+/* Whether a group, and what follows up to the next line end, fits in the rest
+ * of the line. */
 static bool fits(layout *l, frame group)
 {
 	int left = l->width - (l->pending ? group.indent : l->column);
@@ -205,7 +205,7 @@ static void drop_blanks(layout *l)
 		l->out.n--;
 }
 
-/* Ends the line, without blanks at its end. */
+/* Ends the line, removing blanks at its end. */
 static void end_line(layout *l)
 {
 	drop_blanks(l);
@@ -217,7 +217,7 @@ static void end_line(layout *l)
 	l->pending = l->empty = l->comment = false;
 }
 
-/* A line does not begin with a text's own blanks. */
+/* Writes text; at the beginning of a line its leading blanks are dropped. */
 static void put_text(layout *l, const frame *f)
 {
 	const char *text = f->d->text;
@@ -232,7 +232,7 @@ static void put_text(layout *l, const frame *f)
 	put(l, text, len);
 }
 
-/* Two comments behind one thing take a line each. */
+/* Of two comments after one thing each gets a line. */
 static void put_comment(layout *l, const frame *f)
 {
 	if (f->d->kind == DOC_TRAILING && !l->comment && l->out.n > 0) {

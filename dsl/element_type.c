@@ -1,4 +1,4 @@
-/* The types that an expression may have, and how they go together. */
+/* The types that an expression may have, and how they combine. */
 #include "config.h"
 
 #include <string.h>
@@ -112,7 +112,7 @@ bool etype_is_constant(etype t)
 	return t.kind == TY_INT || t.kind == TY_FLOAT;
 }
 
-/* Whether only expansion can tell the type. */
+/* Whether the type is known only to expansion. */
 static bool is_open(etype t)
 {
 	return t.kind == TY_UNKNOWN || t.kind == TY_ATTR;

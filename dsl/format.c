@@ -73,7 +73,7 @@ void put_comma(formatter *f, doc *seq, uint32_t next)
 	doc_add(f->arena, seq, &doc_line);
 }
 
-/* Finishes the construct that ends at `end`: a comment after it on the same
+/* Finishes the construct that ends at `end': a comment after it on the same
  * line belongs to it, and an empty line after it is kept. */
 void put_end(formatter *f, doc *seq, uint32_t end)
 {

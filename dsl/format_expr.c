@@ -1,7 +1,7 @@
-/* Expressions in canonical form.
+/* Expressions in canonical layout.
  *
- * Chains of one precedence are broken before their operators; products of
- * short factors are set tight inside of sums, 2*i + 1. */
+ * Chains of one precedence are broken before their operators; products of short
+ * factors are set tight inside of sums, 2*i + 1. */
 #include "config.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 
 /* ---- literals ----------------------------------------------------------- */
 
-/* As it is written, where there is a source. */
+/* A literal as written, if there is a source. */
 static doc *literal(formatter *f, const ast_expr *e)
 {
 	if (f->module && e->at.beg)
@@ -224,7 +224,7 @@ static bool is_tight(const ast_expr *e)
 	       (is_short(e->args[0]) || is_tight(e->args[0]));
 }
 
-/* Without blanks and places to break. */
+/* Without blanks and possible breaks. */
 static void put_tight(formatter *f, doc *seq, const ast_expr *e)
 {
 	if (e->kind != AST_BINARY) {
@@ -250,8 +250,8 @@ static void put_operand(formatter *f, doc *seq, const ast_expr *e,
 		doc_add(f->arena, seq, format_expr(f, e));
 }
 
-/* a + b - c as one chain: its left operands are chains of the same
- * precedence.  Iterates over these, whose nesting is bounded. */
+/* a + b - c as one chain: its left operands are chains of the same precedence.
+ * Iterates over them, because their nesting is bounded. */
 static void put_chain(formatter *f, doc *seq, const ast_expr *e)
 {
 	const ast_expr *left[AST_MAX_DEPTH];

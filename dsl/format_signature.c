@@ -76,8 +76,8 @@ static doc *attrs(formatter *f, const ast_attr *attr, int n)
 	return all;
 }
 
-/* (x[N], y[N]; a: int = 1), attributes on a line of their own where it is too
- * long for one. */
+/* (x[N], y[N]; a: int = 1); attributes go on a line of their own if one line is
+ * too short for all. */
 doc *format_signature(formatter *f, const ast_tensor *params, int nparams,
 		      void (*one)(formatter *, doc *, const ast_tensor *),
 		      const ast_attr *attr, int nattrs)

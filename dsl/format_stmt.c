@@ -100,8 +100,8 @@ static doc *stmt(formatter *f, const ast_stmt *s)
 	return d;
 }
 
-/* A block of one simple statement stays on one line if it is written so, and
- * no else belongs to it. */
+/* A block of one simple statement stays on one line if it was written so and
+ * has no else. */
 static bool on_one_line(const formatter *f, ast_stmt *const *body, int n,
 			range at)
 {

@@ -1,4 +1,4 @@
-/* The values of the scanner's matches: strings, numbers and names. */
+/* Converts the scanner's matches to values: strings, numbers and names. */
 #include "config.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "dsl/parse.h"
 
-/* The byte that a backslash and c stand for; 0 for none. */
+/* The byte that a backslash and c stand for; 0 if none. */
 static char escaped(char c)
 {
 	switch (c) {

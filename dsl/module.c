@@ -8,7 +8,7 @@
 #include "dsl/check.h"
 #include "dsl/parse.h"
 
-/* Of files that import files. */
+/* Limits the nesting of imports. */
 enum { MAX_IMPORT_DEPTH = 64 };
 
 /* The entries of one ONNX operator. */
@@ -19,10 +19,11 @@ typedef struct onnx_chain {
 
 /* A file of the set. */
 typedef struct loaded {
-	const char *path; /* as it was found */
+	const char *path; /* the path by which it was found */
 	bool done;	  /* false while it is being read */
-	const ast_module *module; /* NULL if it does not parse */
-	range imported;	  /* the import; NOWHERE for a file of the caller's */
+	const ast_module *module; /* NULL if it did not parse */
+	/* the import; NOWHERE for a file given by the caller */
+	range imported;
 } loaded;
 
 tdl_modules *dsl_new(arena *a, diag_sink *s, const char *const *folders,
@@ -54,7 +55,7 @@ void dsl_set_library(tdl_modules *m, const char *const *paths, int n)
 		m->library[i] = arena_strdup(m->arena, paths[i]);
 }
 
-/* Appends to one of the set's arrays, which have room for a power of two. */
+/* Makes room in one of the set's arrays, whose capacity is a power of two. */
 static void *grown(arena *a, const void *at, int n, size_t size)
 {
 	if (n & (n - 1))
@@ -74,8 +75,8 @@ static void *grown(arena *a, const void *at, int n, size_t size)
 
 /* ---- definitions -------------------------------------------------------- */
 
-/* The place of the definition that has a name already, an operator, an opaque
- * function or a def; NOWHERE if there is none. */
+/* The place of the operator, opaque function or def that already has a name;
+ * NOWHERE if there is none. */
 static range defined_at(const tdl_modules *m, const char *name)
 {
 	const ast_op *op = strmap_get(m->ops, name);
@@ -105,7 +106,7 @@ static bool define(tdl_modules *m, strmap *to, const char *name, range at,
 	return false;
 }
 
-/* Models are not called; their names are their own. */
+/* Models are not called, so their names are separate. */
 static void add_model(tdl_modules *m, ast_model *model)
 {
 	const ast_model *first = strmap_get(m->models, model->name);
@@ -191,7 +192,7 @@ void module_add(tdl_modules *m, const ast_module *module)
 /* ---- files -------------------------------------------------------------- */
 
 static void load_file(tdl_modules *m, const char *path, range imported);
-/* The name under which a file is known however it is reached. */
+/* The name that identifies a file, by whatever path it is reached. */
 static const char *canonical(const tdl_modules *m, const char *path)
 {
 	arena *tmp = arena_new();
@@ -222,8 +223,8 @@ static bool is_loaded(const tdl_modules *m, const char *path)
 	return strmap_get(m->loaded, canonical(m, path));
 }
 
-/* The file that an import means: beside the importing one, else in the
- * folders in their order; NULL if there is none. */
+/* The file that an import refers to: beside the importing file, else in the
+ * folders in order; NULL if there is none. */
 static const char *find_import(const tdl_modules *m, const char *importer,
 			       const char *name)
 {
@@ -261,7 +262,8 @@ static void load_imports(tdl_modules *m, const ast_module *module)
 	}
 }
 
-/* The library's files, but one that is being read: it cannot need itself. */
+/* Loads the library's files, except one that is being read: it cannot need
+ * itself. */
 static void load_library(tdl_modules *m, const ast_module *module)
 {
 	bool models = false;

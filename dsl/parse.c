@@ -1,5 +1,5 @@
-/* From text to a tree: the text is checked and scanned, and words are told from
- * names. */
+/* From text to a tree: checks and scans the text, and distinguishes keywords
+ * from names. */
 #include "config.h"
 
 #include <ctype.h>
@@ -23,7 +23,7 @@ static bool begins_line(const dsl_parser *p, uint32_t at)
 	return true;
 }
 
-/* Words that begin a definition, and so end the one before. */
+/* Keywords that begin a definition, and so end the one before. */
 static bool begins_definition(int kind)
 {
 	return kind >= TOK_OP && kind <= TOK_IMPORT;
@@ -31,8 +31,8 @@ static bool begins_definition(int kind)
 
 /* ---- faults ------------------------------------------------------------- */
 
-/* A name, or a token in its place, behind a fault: it may be the name of the
- * definition, so that calls of it are not reported. */
+/* Notes a name, or a token in its place, after a fault: it may be the name of
+ * the definition, so that calls of it are not reported. */
 static void note_word(dsl_parser *p, const dsl_token *t)
 {
 	if (p->lost && (t->kind == TOK_NAME || t->kind == TOK_STRING))
@@ -72,7 +72,7 @@ void dsl_too_large(dsl_parser *p, range at, int most, const char *what)
 	p->stop = true;
 }
 
-/* Whether a brace stands right behind a name. */
+/* Whether the brace at a place directly follows a name. */
 static bool behind_name(const dsl_parser *p, range at)
 {
 	uint32_t i = at.beg - p->base;
@@ -97,8 +97,8 @@ static bool behind_word(const dsl_parser *p, size_t i, const char *word)
 			  !isalnum((unsigned char)p->text[i - n - 1]));
 }
 
-/* lambda (i): e, at whichever token that comes to be a fault: where the
- * parenthesis is. */
+/* Whether the text is lambda (i): e, whichever of its tokens caused the fault;
+ * *where is the parenthesis. */
 static bool has_parentheses(const dsl_parser *p, range at, range *where)
 {
 	size_t i = at.beg - p->base, end = at.end - p->base;
@@ -183,7 +183,7 @@ int dsl_length(dsl_parser *p, range at, int64_t n)
 
 /* ---- comments ----------------------------------------------------------- */
 
-/* Without blanks at its end. */
+/* The range without blanks at its end. */
 static range trimmed(const dsl_parser *p, range at)
 {
 	while (at.end > at.beg) {
@@ -260,7 +260,8 @@ static void drop_docs(dsl_parser *p)
 
 /* ---- words and names ---------------------------------------------------- */
 
-/* A token that an expression can end with, if it is no word itself. */
+/* Whether an expression can end with the token, assuming it is not a
+ * keyword. */
 static bool ends_operand(int kind)
 {
 	switch (kind) {
@@ -281,7 +282,7 @@ static bool ends_operand(int kind)
 	}
 }
 
-/* A token that can be the first of an expression, but cannot follow a name. */
+/* Whether the token can begin an expression but cannot follow a name. */
 static bool begins_operand(int kind)
 {
 	switch (kind) {
@@ -304,12 +305,13 @@ static bool joins_operands(int kind)
 	       kind == TOK_OR;
 }
 
-/* Whether the token, a word of expressions, is meant as a name: it stands
- * where the word cannot, between the tokens before and after.
- * - behind .. and the word of a definition all are names;
- * - `if' and `not' are words before an operand that is no list;
- * - `lambda' is one before a variable, a pack or a colon, but not behind ;
- * - `and or then else' are words between two operands, `else' also behind };
+/* Whether the token, a keyword of expressions, is meant as a name: it is in a
+ * place, between the tokens before and after, where the keyword cannot be.
+ *
+ * - after .. and after the keyword of a definition, all are names;
+ * - `if' and `not' are keywords before an operand other than a list;
+ * - `lambda' is one before a variable, a pack or a colon, but not after ;
+ * - `and or then else' are keywords between two operands, `else' also after };
  * - `true false pi inf' are names before [ ( = and :. */
 static bool is_name(int before, int kind, int after)
 {
@@ -356,9 +358,9 @@ static void scan(dsl_parser *p, dsl_token *t)
 	}
 }
 
-/* Behind a fault, nothing is of interest but the next definition.  It begins
- * at the beginning of a line: the word elsewhere is rather a name that it
- * cannot be. */
+/* The next token.  After a fault everything is skipped up to the next
+ * definition, which begins at the beginning of a line: elsewhere the keyword is
+ * more likely a misplaced name. */
 static dsl_token next(dsl_parser *p)
 {
 	dsl_token t = *p->ahead;
@@ -417,7 +419,7 @@ static bool check_text(dsl_parser *p)
 	return true;
 }
 
-/* A byte order mark is no part of the text. */
+/* A byte order mark is not part of the text. */
 static void skip_mark(dsl_parser *p)
 {
 	if (p->len >= 3 && !memcmp(p->text, "\xef\xbb\xbf", 3)) {
@@ -434,7 +436,7 @@ static void parse_text(dsl_parser *p)
 	p->token = &token;
 	if (!scan_open(p))
 		return;
-	/* The grammar's stack is full: goes on behind the definition. */
+	/* The grammar's stack is full: continue after the definition. */
 	while (dsl_yyparse(p) == 2 && p->last > 0) {
 		DSL_YYSTYPE value;
 		range at;

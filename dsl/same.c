@@ -1,9 +1,10 @@
-/* Expressions, and operators, that are the same. */
+/* Equality of expressions and of operators. */
 #include "config.h"
 
 #include "dsl/ast.h"
 
-/* Lambdas around two expressions that are compared, the innermost first. */
+/* The enclosing lambdas of two expressions being compared, the innermost
+ * first. */
 typedef struct lambdas {
 	const ast_expr *x, *y;
 	const struct lambdas *around;
@@ -11,7 +12,7 @@ typedef struct lambdas {
 
 static bool same(const lambdas *around, const ast_expr *x, const ast_expr *y);
 
-/* The variable of a lambda that a name, or its symbol, is; -1 for none. */
+/* The index of a lambda's variable with this name or symbol; -1 for none. */
 static int find_var(const ast_expr *lambda, const char *name,
 		    const ast_symbol *s)
 {
@@ -22,8 +23,8 @@ static int find_var(const ast_expr *lambda, const char *name,
 	return -1;
 }
 
-/* Whether two names mean the same: variables of the same place, if any.  An
- * element type has no symbol, nor has any name that is not bound. */
+/* Whether two names mean the same: if variables, they have the same position.
+ * Element types, and all names that are not bound, have no symbol. */
 static bool same_name(const lambdas *around, const ast_expr *x,
 		      const ast_expr *y)
 {

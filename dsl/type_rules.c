@@ -33,7 +33,7 @@ static etype agree(const etype_scope *s, etype x, etype y, range at,
 	return etype_faulty;
 }
 
-/* t, if it fits. */
+/* t if it fits; otherwise reports a fault. */
 static etype want(const etype_scope *s, bool fits, range at, const char *what,
 		  etype t)
 {
@@ -47,7 +47,7 @@ static etype want(const etype_scope *s, bool fits, range at, const char *what,
 	return etype_faulty;
 }
 
-/* The type of an operation on x and y, or on x alone, if both are sound. */
+/* r, the type of an operation on x and y, or on x alone, if both are sound. */
 static etype made_of(etype r, etype x, etype y)
 {
 	return x.kind == TY_FAULTY || y.kind == TY_FAULTY ? etype_faulty : r;
@@ -138,11 +138,11 @@ static bool varies(const ast_expr *e)
 	return false;
 }
 
-/* In an index it is constants, sizes and attributes that divide. */
+/* In an index only constants, sizes and attributes may be divisors. */
 static void divisors(const etype_scope *s, const ast_expr *e)
 {
 	if (e->kind == AST_INDEX)
-		return; /* has its own indices */
+		return; /* it has its own indices */
 	bool divides = e->kind == AST_BINARY &&
 		       (e->op == OP_DIV || e->op == OP_MOD);
 	if (divides && varies(e->args[1]))
@@ -184,9 +184,9 @@ static void indices(const etype_scope *s, const ast_expr *e)
 	}
 }
 
-/* The type of what an opaque function returns: a declared one; of a class that
- * of the first slice of it; or that of the first slice without a declared
- * one. */
+/* The type of an opaque function's result: the declared one; for `int' or
+ * `float', that of the first slice declared so; otherwise that of the first
+ * slice without a declared type. */
 static etype opaque_type(const etype_scope *s, const ast_expr *call)
 {
 	const ast_opaque *f = call->calls.opaque;
