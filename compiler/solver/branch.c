@@ -1,7 +1,7 @@
 /* Branch and bound: a variable is given its most promising value, or else loses
- * that value.  Before each branching a node of the tree improves its bound by
- * message passing that starts from its parent's messages, so that little search
- * is left; the nodes of the tree share no costs but work on copies. */
+ * that value.  Before branching, a node improves its bound by message passing
+ * that starts from its parent's messages, so that little search remains.  Nodes
+ * do not share costs; they work on copies. */
 #include "config.h"
 
 #include "compiler/solver/branch.h"
@@ -11,25 +11,26 @@
 #include "compiler/solver/messages.h"
 
 enum {
-	MAX_CELLS = 1 << 22, /* of all copies */
-	MAX_SWEEPS = 20,     /* of the first node, each of which has to */
-	GAIN = 8,	     /* close that part of the gap; others have one */
-	SLICE = 64,	     /* nodes from one look at the clock to the next, */
-	MANY_CELLS = 100000, /* unless each takes a while */
+	MAX_CELLS = 1 << 22, /* in all copies */
+	MAX_SWEEPS = 20,     /* in the first node; each must .. */
+	/* .. close this fraction of the gap; other nodes have one */
+	GAIN = 8,
+	SLICE = 64,	     /* nodes between two looks at the clock, .. */
+	MANY_CELLS = 100000, /* .. unless each takes long */
 };
 
-/* Costs that were moved are below that, or the search ends. */
+/* The search ends before moved costs exceed this. */
 #define FAR ((int64_t)1 << 58)
 
 typedef struct brancher {
 	messages r;
-	int64_t ncosts, nmoved; /* of all variables, of all tables */
+	int64_t ncosts, nmoved; /* of all variables; of all tables */
 	int64_t *costs, *moved;
-	int64_t **copies; /* of both, by depth */
-	int **nlive;	  /* the same, of the values left */
-	int64_t cells;	 /* of all tables */
+	int64_t **copies; /* copies of both, by depth */
+	int **nlive;	  /* copies of the numbers of remaining values */
+	int64_t cells;	 /* in all tables */
 	int64_t *steps;
-	int64_t open; /* bound of what was given up, in parts */
+	int64_t open; /* least bound of the parts that were given up */
 	deadline deadline;
 	int nnodes;
 	bool stops;
@@ -54,7 +55,8 @@ bool branch_fits(const problem *p)
 
 /* ---- costs that move --------------------------------------------------- */
 
-/* Links of v among first .. end - 1 whose other end is not settled. */
+/* The number of links of v, among first .. end - 1, whose other end is not
+ * settled. */
 static int count_open(const messages *r, const msg_var *v, int first, int end)
 {
 	int n = 0;
@@ -63,8 +65,8 @@ static int count_open(const messages *r, const msg_var *v, int first, int end)
 	return n;
 }
 
-/* v gives costs to those behind it, and holds back what it gives on the way
- * back; it takes the value that is best for those behind it. */
+/* v gives costs to the variables after it, holding back what it will give on
+ * the way back, and takes the value that is best for these. */
 static bool visit(messages *r, int v, bool forward)
 {
 	msg_var *o = &r->nodes[v];
@@ -87,7 +89,7 @@ static bool visit(messages *r, int v, bool forward)
 	return true;
 }
 
-/* All variables there and back; false if nothing better is left. */
+/* Visits all variables forward and back; false if nothing better remains. */
 static bool sweep(brancher *b)
 {
 	messages *r = &b->r;
@@ -103,7 +105,7 @@ static bool sweep(brancher *b)
 
 /* ---- nodes ------------------------------------------------------------- */
 
-/* The cost that the choices of v and u leave in their table. */
+/* The cost that remains in the table of v and u for their choices. */
 static int64_t left_of(const messages *r, const msg_var *v, const msg_link *l,
 		       int x, int y)
 {
@@ -113,7 +115,7 @@ static int64_t left_of(const messages *r, const msg_var *v, const msg_link *l,
 	       l->e->moved[l->side][x] - l->e->moved[!l->side][y];
 }
 
-/* The variable whose choice costs most: the gap is there. */
+/* The variable whose choice costs most: that is where the gap is. */
 static int most_open(const messages *r)
 {
 	double most = -1;
@@ -169,7 +171,8 @@ static void save(brancher *b, int depth)
 		b->nlive[depth][v] = b->r.nodes[v].nlive;
 }
 
-/* So much in one direction has not been seen, but is not ruled out. */
+/* Whether costs have moved very far in one direction, which has not been
+ * observed but is not ruled out. */
 static bool moved_far(const brancher *b)
 {
 	int64_t bits = 0;
@@ -188,8 +191,8 @@ static void restore(brancher *b, int depth)
 		b->r.nodes[v].nlive = b->nlive[depth][v];
 }
 
-/* Whether the search ends here.  Between two looks at what was moved it gets
- * 4 SLICE CAP more at most. */
+/* Whether the search ends here.  Between two looks at what was moved, at most 4
+ * SLICE CAP are added. */
 static bool is_spent(brancher *b)
 {
 	bool looks = ++b->nnodes % SLICE == 0;
@@ -200,8 +203,8 @@ static bool is_spent(brancher *b)
 	return b->stops || (looks && moved_far(b));
 }
 
-/* Moves costs while that closes a good part of the gap; false if nothing better
- * is left. */
+/* Moves costs as long as that closes a good part of the gap; false if nothing
+ * better remains. */
 static bool begin(brancher *b)
 {
 	for (int i = 0; i < MAX_SWEEPS; i++) {
@@ -214,7 +217,7 @@ static bool begin(brancher *b)
 	return true;
 }
 
-/* Finds all that is better than the best, with the values that are left. */
+/* Finds everything better than the best, using the remaining values. */
 static void search(brancher *b, int depth)
 {
 	messages *r = &b->r;

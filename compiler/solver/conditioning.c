@@ -7,7 +7,8 @@ static int64_t least(int64_t x, int64_t y)
 	return x < y ? x : y;
 }
 
-/* Adds to costs of x and of y the least of their rows and columns in t. */
+/* Adds to the costs of x and of y the least entries of their rows and columns
+ * in t. */
 static void add_least(arena *tmp, const problem *p, const problem_table *t,
 		      int64_t **cost)
 {
@@ -28,7 +29,7 @@ static void add_least(arena *tmp, const problem *p, const problem_table *t,
 		cost[t->y][y] = cost_add(cost[t->y][y], column[y]);
 }
 
-/* The difference between the two least costs; the place of the least. */
+/* The difference between the two least costs; *at is the place of the least. */
 static int64_t regret(const int64_t *cost, int n, int *at)
 {
 	int64_t first = INT64_MAX, second = INT64_MAX;
@@ -69,7 +70,7 @@ condition condition_choose(const problem *p)
 	return s;
 }
 
-/* The part of a table where the variable has the value, or where it has not. */
+/* The part of a table in which the variable has the value, or has not. */
 static const int64_t *narrow(arena *a, const problem *p, const problem_table *t,
 			     const condition *s, bool with)
 {

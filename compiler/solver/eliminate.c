@@ -15,7 +15,7 @@ static int64_t factor_cells(const eliminator *s, const cost_factor *f)
 	return n;
 }
 
-/* The distance of neighbouring values of v in f; 0 if v is not in it. */
+/* The distance of adjacent values of v in f; 0 if v is not in it. */
 static int64_t stride_of(const eliminator *s, const cost_factor *f, int v)
 {
 	int64_t stride = 1;
@@ -46,7 +46,7 @@ static void kill_factor(eliminator *s, cost_factor *f)
 		s->nlive[f->vars[i]]--;
 }
 
-/* Drops the dead factors of v from its list, if there are many. */
+/* Drops dead factors of v from its list, if there are many. */
 static void sweep(eliminator *s, int v)
 {
 	cost_factors *at = &s->at[v];
@@ -72,8 +72,8 @@ static cost_factor *find_pair(eliminator *s, int x, int y)
 	return NULL;
 }
 
-/* The sum of a pair's factor and of a table over x and y, both as they are from
- * now on. */
+/* The sum of a pair's factor and a table over x and y, both of which must not
+ * change from now on. */
 static const int64_t *stored_sum(eliminator *s, const cost_factor *f, int x,
 				 int y, const int64_t *cost)
 {
@@ -112,7 +112,7 @@ static void add_to_pair(eliminator *s, cost_factor *f, int x, int y,
 }
 
 /* Adds a table over x and y, to the pair's factor if there is one; own: NULL if
- * nobody may write to it. */
+ * the table must not be modified. */
 static void add_pair(eliminator *s, int x, int y, const int64_t *cost,
 		     int64_t *own)
 {
@@ -125,8 +125,8 @@ static void add_pair(eliminator *s, int x, int y, const int64_t *cost,
 		add_to_pair(s, f, x, y, cost);
 }
 
-/* Adds a table.  If one variable has one value, the table's only row, or
- * column, is added to the costs of the other variable. */
+/* Adds a table.  If one variable has a single value, the table's only row, or
+ * column, is added to the other variable's costs. */
 static void add_table(eliminator *s, const problem_table *t)
 {
 	int nx = s->nvalues[t->x], ny = s->nvalues[t->y];
@@ -161,7 +161,7 @@ eliminator eliminator_new(arena *a, arena *tmp, const problem *p)
 
 /* ---- eliminating ------------------------------------------------------- */
 
-/* The variables that share a factor with x; scope[0..n). */
+/* Lists the variables that share a factor with x: scope[0..n). */
 static int scope_of(eliminator *s, int x, int_vec *scope)
 {
 	for (int i = 0; i < s->at[x].n; i++) {
@@ -177,20 +177,20 @@ static int scope_of(eliminator *s, int x, int_vec *scope)
 	return scope->n;
 }
 
-/* A factor in the sum over x: the strides of x, of the scope's last variable
- * but one (`row`), of its last one (`column`), and of the others; 0 for a
+/* A factor in the sum over x: the strides of x, of the scope's second to last
+ * variable (`row'), of its last one (`column'), and of the others; 0 for a
  * variable that it does not have. */
 typedef struct view {
 	const int64_t *cost;
 	int64_t x, row, column;
-	int64_t *stride; /* per variable of the scope but the last two */
-	int64_t offset;	 /* of the current values of those */
+	int64_t *stride; /* by variable of the scope, except the last two */
+	int64_t offset;	 /* for the current values of these */
 } view;
 
-/* The least over x of a sum of factors, for all values of a scope.  Its last
- * two variables are done at once, as a product of two tables: the sum of the
- * factors that have the last one, [x][column], and the sum of those that have
- * the other, [x][row].  Factors that have both are added in between. */
+/* The minimum over x of a sum of factors, for all values of a scope.  Its last
+ * two variables are done together, as a min-plus product of two tables: the sum
+ * of the factors that have the last one, [x][column], and the sum of those that
+ * have the other, [x][row].  Factors that have both are added in between. */
 typedef struct min_sum {
 	eliminator *s;
 	int var; /* x */
@@ -201,7 +201,7 @@ typedef struct min_sum {
 	int64_t *rows, *columns, *both;
 } min_sum;
 
-/* f with its variable y last. */
+/* f transposed so that its variable y is last. */
 static const int64_t *turned(eliminator *s, cost_factor *f, int y)
 {
 	int64_t step = stride_of(s, f, y), rows = s->nvalues[y];
@@ -238,7 +238,7 @@ static view view_of(eliminator *s, cost_factor *f, int x, const int_vec *scope)
 	return w;
 }
 
-/* The sums for the current values of the other variables. */
+/* Computes the sums for the current values of the other variables. */
 static void add_views(min_sum *m)
 {
 	const int64_t *own = m->s->unary[m->var];
@@ -260,7 +260,7 @@ static void add_views(min_sum *m)
 	}
 }
 
-/* One row of the result where there are factors with both variables. */
+/* Computes one row of the result if some factors have both variables. */
 static void sum_row(min_sum *m, int64_t r, int64_t *to)
 {
 	const view *first = NULL;
@@ -292,7 +292,7 @@ static void sum_row(min_sum *m, int64_t r, int64_t *to)
 		to[y] = cost_clamp(to[y]);
 }
 
-/* Goes on to the next values of the scope's variables but the last two. */
+/* Advances the values of the scope's variables except the last two. */
 static bool advance(const min_sum *m, int *value)
 {
 	for (int i = m->scope->n - 3; i >= 0; i--) {
@@ -307,7 +307,7 @@ static bool advance(const min_sum *m, int *value)
 	return false;
 }
 
-/* Room for n costs, from a multiple of 64 bytes on, until the next call. */
+/* Room for n costs, aligned to 64 bytes, valid until the next call. */
 static int64_t *work_space(eliminator *s, int64_t n)
 {
 	enum { ALIGN = MINPLUS_LANES * sizeof(int64_t) };
@@ -359,8 +359,8 @@ static void move_to(int_vec *scope, int from, int to)
 }
 
 /* Puts the variable with the most values last, where the loops are long; before
- * it the one with most of those that share no factor with it and x, if there
- * is one.  Returns whether there is none. */
+ * it, the one with the most values among those that share no factor with it and
+ * x.  Returns whether there is no such variable. */
 static bool arrange(const eliminator *s, int x, int_vec *scope)
 {
 	int longest = 0, last = scope->n - 1, best = -1;
@@ -408,8 +408,8 @@ static int64_t least_cost(const eliminator *s, int x)
 	return least;
 }
 
-/* A variable with one neighbour: adds to the neighbour's costs, and reads the
- * table in place. */
+/* Eliminates a variable with one neighbour: adds to the neighbour's costs,
+ * reading the table in place. */
 static void eliminate_leaf(eliminator *s, int x, int y, cost_factor *f)
 {
 	const minplus_scale as_is = { COST_MAX, 0 };
@@ -431,8 +431,8 @@ static void kill_factors(eliminator *s, const cost_factors *factors)
 		kill_factor(s, factors->at[i]);
 }
 
-/* The table over an arranged scope that takes the place of x and its factors;
- * both: some of these have both variables at the scope's end. */
+/* The table over an arranged scope that replaces x and its factors; both: some
+ * factors have both of the scope's last variables. */
 static int64_t *min_sum_of(eliminator *s, int x, const int_vec *scope,
 			   const cost_factors *factors, bool both)
 {
@@ -449,7 +449,7 @@ static int64_t *min_sum_of(eliminator *s, int x, const int_vec *scope,
 	return to;
 }
 
-/* A variable with several neighbours: makes a table over these. */
+/* Eliminates a variable with several neighbours: makes a table over these. */
 static void eliminate_between(eliminator *s, int x, int_vec *scope,
 			      const cost_factors *factors)
 {
@@ -459,8 +459,9 @@ static void eliminate_between(eliminator *s, int x, int_vec *scope,
 	add_result(s, scope, to, scope_cells(s, scope));
 }
 
-/* A variable with two neighbours, a table with each: the same, of what was made
- * before where it is of the same tables.  False where it is not worth it. */
+/* Eliminates a variable that has two neighbours and a table with each: as
+ * eliminate_between(), but reuses the result for equal tables.  Returns false
+ * if that is not worth while. */
 static bool eliminate_pair(eliminator *s, int x, int_vec *scope,
 			   const cost_factors *factors)
 {

@@ -11,24 +11,24 @@ typedef struct key {
 	int64_t first, second;
 } key;
 
-/* Additions that have to be at stake for each step of looking for a better
- * order than the one there is. */
+/* Additions that must be at stake for each step of searching for a better
+ * order. */
 enum { WORK_PER_EFFORT = 4 };
 
 typedef struct orderer {
 	arena *tmp;
 	const meet *m;
 	bool min_fill;
-	int_vec *adjacent; /* of what is left */
+	int_vec *adjacent; /* of what remains */
 	key *keys;
-	heap next; /* variables by their keys, and by older ones */
-	bool *gone, *stale; /* stale: the key has to be computed anew */
+	heap next; /* variables by their keys, including outdated ones */
+	bool *gone, *stale; /* stale: the key must be recomputed */
 	int *mark;
 	int stamp;
 	int64_t effort, max_effort;
 } orderer;
 
-/* Marks the variables that meet v; o->mark[u] == o->stamp tells. */
+/* Marks the variables that meet v: o->mark[u] == o->stamp. */
 static void mark_adjacent(orderer *o, int v)
 {
 	o->stamp++;
@@ -37,7 +37,7 @@ static void mark_adjacent(orderer *o, int v)
 		o->mark[o->adjacent[v].at[i]] = o->stamp;
 }
 
-/* Cells of the table over v and all that it meets. */
+/* Cells of the table over v and all variables that it meets. */
 static int64_t table_cells(const orderer *o, int v)
 {
 	int64_t cells = o->m->nvalues[v];
@@ -90,7 +90,7 @@ static void drop(int_vec *list, int v)
 		}
 }
 
-/* Takes v out and makes all that it met meet each other. */
+/* Removes v, and makes all variables that it met meet each other. */
 static void take_out(orderer *o, int v)
 {
 	const int_vec *near = &o->adjacent[v];
@@ -106,7 +106,7 @@ static void take_out(orderer *o, int v)
 	}
 }
 
-/* Computes the keys that change because v was taken out. */
+/* Recomputes the keys that change because v was removed. */
 static void refresh(orderer *o, int v)
 {
 	const int_vec *near = &o->adjacent[v];

@@ -1,4 +1,4 @@
-/* Running a solver of 0-1 programs, and reading what it found. */
+/* Runs a solver of 0-1 programs, and reads its result. */
 #include "config.h"
 
 #include <errno.h>
@@ -16,14 +16,14 @@ extern char **environ;
 /* A run of a solver in a folder of its own. */
 typedef struct run {
 	arena *arena;
-	const char *program; /* its path */
+	const char *program; /* path of the solver */
 	const char *folder, *model, *found;
 	int seconds;
 } run;
 
-/* A solver: its command line, and how it writes what it found.  read() gives
- * value[i] for the first ncolumns columns, and says whether it is proven to be
- * the best; false where there is no solution. */
+/* A solver: its command line, and the format of its results.  read() stores
+ * value[i] for the first ncolumns columns, and in *optimal whether it is proven
+ * to be the best; returns false if there is no solution. */
 typedef struct kind {
 	const char *name;
 	char **(*words)(const run *r);
@@ -131,7 +131,7 @@ static const kind *find_solver(run *r)
 	return NULL;
 }
 
-/* Runs the solver, which says nothing.  False if it cannot be run, or fails. */
+/* Runs the solver without output.  False if it cannot be run, or fails. */
 static bool run_program(const run *r, char **words)
 {
 	posix_spawn_file_actions_t files;
@@ -162,7 +162,7 @@ static bool write_model(const run *r, const problem *p)
 	return !fclose(f) && written;
 }
 
-/* The assignment in a solution: of each variable the value whose column is
+/* The assignment in a solution: for each variable, the value whose column is
  * 1. */
 static int *values_of(arena *a, const problem *p, const double *column)
 {
@@ -177,7 +177,7 @@ static int *values_of(arena *a, const problem *p, const double *column)
 	return value;
 }
 
-/* Reads what was found into *s; false where that is nothing. */
+/* Reads the result into *s; false if there is none. */
 static bool read_found(arena *a, const run *r, const kind *solver,
 		       const problem *p, solution *s)
 {

@@ -1,4 +1,4 @@
-/* Writing a strategy problem as a 0-1 program. */
+/* Writes a strategy problem as a 0-1 program. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -38,8 +38,9 @@ int64_t ilp_columns(const problem *p)
 	return n;
 }
 
-/* The rows: one value of each variable; of a table the entries of a value sum
- * up to it, which says nothing new where the other variable has one value. */
+/* The rows: each variable has one value; for a table, the entries of a value
+ * sum to its column.  The latter is omitted where the other variable has a
+ * single value. */
 static void write_rows(const problem *p, FILE *f)
 {
 	fputs("ROWS\n N cost\n", f);
@@ -60,7 +61,8 @@ static void write_cost(FILE *f, const char *column, int64_t cost)
 		fprintf(f, " %s cost %" PRId64 "\n", column, cost);
 }
 
-/* The columns of a variable's values, in the rows of its tables at[0..n). */
+/* Writes the columns of a variable's values, in the rows of its tables
+ * at[0..n). */
 static void write_variable(const problem *p, FILE *f, int v, const int *at,
 			   int n, int64_t unit)
 {
@@ -77,7 +79,7 @@ static void write_variable(const problem *p, FILE *f, int v, const int *at,
 	}
 }
 
-/* Pairs that are impossible have no column, which is one that is 0. */
+/* Impossible pairs have no column, as if it were fixed to 0. */
 static void write_table(const problem *p, FILE *f, int t, int64_t unit)
 {
 	const problem_table *x = &p->tables.at[t];
@@ -94,8 +96,8 @@ static void write_table(const problem *p, FILE *f, int t, int64_t unit)
 		}
 }
 
-/* The tables of each variable, one after the other; those of v begin at
- * first[v] and end at first[v + 1]. */
+/* Lists the tables of each variable; those of v are from first[v] to first[v +
+ * 1]. */
 static int *tables_of(arena *a, const problem *p, int *first)
 {
 	int *at = ARENA_ARRAY(a, int, 2 * (size_t)p->tables.n + 1);

@@ -1,6 +1,6 @@
 /* An assignment that improves a good one mostly differs from it in one place,
- * by a few neighbouring variables.  So a region of some dozens of variables is
- * solved exactly, with the variables around it fixed, then another one, each
+ * by a few neighbouring variables.  So a region of a few dozen variables is
+ * solved exactly with the variables around it fixed, then the next, each
  * overlapping those before.  A region is visited again only if something in it
  * or around it has changed. */
 #include "config.h"
@@ -11,9 +11,9 @@
 
 
 enum {
-	SIZE = 64,	 /* variables of a region, */
-	STRIDE = 16,	 /* and from one's first to the next one's */
-	MOST_LINKS = 24, /* of a variable that leads on to others */
+	SIZE = 64,	 /* variables per region */
+	STRIDE = 16,	 /* .. and from one region's first to the next one's */
+	MOST_LINKS = 24, /* links of a variable through which regions extend */
 	MOST_ROUNDS = 8,
 };
 
@@ -22,11 +22,13 @@ typedef struct regions {
 	const problem *p;
 	int *value;
 	int *first, *tables; /* of variable v: tables[first[v] .. first[v+1]) */
-	int *changed;	     /* when a variable did last; 0: never */
+	int *changed;	     /* when each variable last changed; 0: never */
 	int clock;
-	int *covered; /* the last round with a region that had the variable */
-	int n, at[SIZE]; /* the region at hand */
-	int *place;	 /* of a variable in it; -1: it is not there */
+	/* the last round with a region that contained the variable */
+	int *covered;
+	int n, at[SIZE]; /* the current region */
+	/* by variable: its place in the region; -1: it is not there */
+	int *place;
 } regions;
 
 static regions start(arena *tmp, const problem *p, int *value)
@@ -57,8 +59,9 @@ static int other_of(const problem_table *t, int v)
 	return t->x == v ? t->y : t->x;
 }
 
-/* The variables near v, breadth first.  Where a variable has many neighbours,
- * as a weight that all time steps read, they are not near each other. */
+/* Finds the variables near v, breadth first.  The neighbours of a variable with
+ * many links, such as a weight that all time steps read, do not count as near
+ * each other. */
 static void find_region(regions *r, int v)
 {
 	for (int i = 0; i < r->n; i++)
@@ -80,7 +83,7 @@ static void find_region(regions *r, int v)
 	}
 }
 
-/* Whether something in the region or around it has changed after `since`. */
+/* Whether anything in the region or around it has changed after `since'. */
 static bool has_changed(const regions *r, int since)
 {
 	for (int i = 0; i < r->n; i++) {
@@ -97,7 +100,7 @@ static bool has_changed(const regions *r, int since)
 	return false;
 }
 
-/* Adds the costs that a table has with v as it is to those of the other
+/* Adds the costs of a table for v's present value to those of the other
  * variable, which is in the region. */
 static void add_fixed(const regions *r, problem *q, const problem_table *t,
 		      int v)
@@ -110,7 +113,7 @@ static void add_fixed(const regions *r, problem *q, const problem_table *t,
 		problem_add_cost(q, r->place[other], i, c[i * step]);
 }
 
-/* The region as a problem, what is around it being as it is. */
+/* The region as a problem, with everything around it fixed. */
 static problem *region_problem(const regions *r, arena *a)
 {
 	problem *q = problem_new(a);
@@ -135,7 +138,7 @@ static problem *region_problem(const regions *r, arena *a)
 	return q;
 }
 
-/* Whether value[] has become better. */
+/* Solves the regions once; returns whether value[] has improved. */
 static bool improve(regions *r)
 {
 	int value[SIZE];
@@ -156,8 +159,8 @@ static bool improve(regions *r)
 	return better;
 }
 
-/* Whether a region begins at v: every so many variables, and where no region
- * of the round has come to. */
+/* Whether a region begins at v: every STRIDE variables, and where no region of
+ * the round has reached. */
 static bool begins_at(const regions *r, int v, int round)
 {
 	return v % STRIDE == 0 || r->covered[v] != round;

@@ -10,13 +10,15 @@
 enum {
 	MAX_SHIFT = 16,
 	MAX_PASSES = 200, /* forward or backward */
-	MAX_IDLE = 3,	  /* passes in a row that gain too little */
-	FEW_LEFT = 8,	  /* values beyond the one that each variable keeps */
+	MAX_IDLE = 3,	  /* consecutive passes that gain too little */
+	/* values in excess of the one that each variable keeps */
+	FEW_LEFT = 8,
 	MAX_POLISH = 4,	  /* rounds of polish() */
-	FEW = 5,	  /* values for which calls of minplus cost too much */
+	FEW = 5,	  /* for so few values calls of minplus cost too much */
 	SOME = 8,	  /* values of a variable that are averaged */
-	HOPELESS = 2,	  /* the gap, in average differences between the values
-			     of a variable */
+	/* the gap, relative to average differences between the values of a
+	 * variable */
+	HOPELESS = 2,
 };
 
 /* ---- set-up ------------------------------------------------------------ */
@@ -54,8 +56,7 @@ static void make_edges(messages *r)
 	}
 }
 
-/* Breadth first: neighbours come soon after each other, whatever their
- * numbers. */
+/* Orders breadth first, so that neighbours are close whatever their numbers. */
 static void order_by_breadth(messages *r)
 {
 	int n = 0;
@@ -79,8 +80,8 @@ static void order_by_breadth(messages *r)
 	}
 }
 
-/* By number if numbers follow the flow of data, or keep neighbours as close
- * together as an order breadth first does; else breadth first. */
+/* Orders by number if numbers follow the flow of data, or keep neighbours as
+ * close as a breadth-first order does; else breadth first. */
 static void make_order(messages *r)
 {
 	int64_t by_number = 0, by_breadth = 0;
@@ -96,7 +97,7 @@ static void make_order(messages *r)
 		r->order[r->nodes[v].place = v] = v;
 }
 
-/* Puts the links to variables before v first. */
+/* Puts links to variables before v first. */
 static void sort_links(messages *r, int v)
 {
 	msg_var *o = &r->nodes[v];
@@ -109,7 +110,7 @@ static void sort_links(messages *r, int v)
 	}
 }
 
-/* A better assignment costs at least a unit less. */
+/* Sets the best cost; a better assignment costs at least one unit less. */
 static void set_best(messages *r, int64_t cost)
 {
 	int64_t better = (cost - 1) / r->p->unit * r->p->unit;
@@ -167,7 +168,7 @@ messages messages_new(arena *a, arena *tmp, const problem *p)
 
 /* ---- removal of values ------------------------------------------------- */
 
-/* The table of e with n values, kept[], of one side's variable. */
+/* The table of e restricted to n values, kept[], of one side's variable. */
 static const int64_t *narrow_table(const messages *r, const msg_table *e,
 				   int side, const int *kept, int n)
 {
@@ -187,7 +188,7 @@ static const int64_t *narrow_table(const messages *r, const msg_table *e,
 	return to;
 }
 
-/* Takes the removed values of v out of its arrays once they are three quarters
+/* Removes the deleted values of v from its arrays once they are three quarters
  * of all. */
 static void compact(messages *r, int v)
 {
@@ -238,7 +239,7 @@ bool messages_prune(messages *r, int v)
 
 /* ---- messages ---------------------------------------------------------- */
 
-/* messages_send() for so few values that calls of minplus would cost more than
+/* messages_send() for few values, where calls of minplus would cost more than
  * their work. */
 static void send_few(messages *r, msg_var *o, const msg_link *l)
 {
@@ -303,10 +304,10 @@ void messages_choose(messages *r, int v, int first, int end)
 	r->value[v] = value_at(o, best);
 }
 
-/* One variable's turn; false if the best assignment is proven to be so.  The
- * variable sends all of its costs in the direction of the pass, which is fast,
- * but may converge below the best bound; or it holds back a share for the pass
- * in the other direction, as TRW-S does. */
+/* One variable's turn in a pass; false if the best assignment is proven
+ * optimal.  The variable sends all of its costs in the direction of the pass,
+ * which is fast but may converge below the best bound; or it holds back a share
+ * for the pass in the other direction, as in TRW-S. */
 static bool visit(messages *r, int v, bool forward)
 {
 	msg_var *o = &r->nodes[v];
@@ -330,9 +331,9 @@ static bool visit(messages *r, int v, bool forward)
 	return true;
 }
 
-/* Gives each variable the best value given all others, until nothing changes; a
- * variable none of whose neighbours has changed has it already.  Returns
- * whether anything has changed. */
+/* Gives each variable the best value given all others, until nothing changes;
+ * skips variables none of whose neighbours has changed.  Returns whether
+ * anything has changed. */
 static bool polish(messages *r)
 {
 	bool better = false, again = true;
@@ -366,8 +367,8 @@ void messages_keep_best(messages *r)
 	memcpy(r->best, r->value, (size_t)r->n * sizeof(*r->best));
 }
 
-/* Whether the last pass in this direction has made another assignment, which
- * polish() has changed already as far as it can. */
+/* Whether the last pass in this direction has produced a new assignment.  An
+ * old one has been polished already. */
 static bool is_new(messages *r, bool forward)
 {
 	size_t nbytes = (size_t)r->n * sizeof(*r->value);
@@ -379,7 +380,7 @@ static bool is_new(messages *r, bool forward)
 	return !same;
 }
 
-/* All variables in their order, or backward. */
+/* Visits all variables in order, or in reverse. */
 static bool pass(messages *r, bool forward)
 {
 	r->spread = 0;
@@ -396,7 +397,7 @@ static bool pass(messages *r, bool forward)
 
 /* ---- results ----------------------------------------------------------- */
 
-/* The costs of a table for the values that are left, the original ones or those
+/* The costs of a table for the remaining values: the original ones, or those
  * after moves. */
 static const int64_t *rest_table(const messages *r, const msg_table *e,
 				 bool moved)
@@ -417,15 +418,15 @@ static const int64_t *rest_table(const messages *r, const msg_table *e,
 	return to;
 }
 
-/* The problem that is left.  If costs were moved, those above CAP are not
- * exact, but no assignment below CAP has one. */
+/* The remaining problem.  If costs were moved, those above CAP are not exact,
+ * but no assignment below CAP has one. */
 static problem *rest_problem(const messages *r, bool moved)
 {
 	problem *q = problem_new(r->a);
 	q->along_flow = r->p->along_flow;
 	q->constant = moved ? r->bound : r->p->constant;
 	q->top = moved ? r->limit : r->best_cost;
-	/* The unit after scaling; if that is too large, 1. */
+	/* The unit after scaling; 1 if that is too large. */
 	int shift = moved ? r->scale.shift : 0;
 	q->unit = r->p->unit <= COST_MAX >> shift ? r->p->unit << shift : 1;
 	for (int v = 0; v < r->n; v++) {
@@ -475,21 +476,21 @@ static reduction result_of(messages *r, bool open, bool hopeless)
 }
 /* ---- the loop ---------------------------------------------------------- */
 
-/* The state of convergence; passes go on while they reduce the gap or the
+/* The state of convergence.  Passes continue while they reduce the gap or the
  * number of values by enough. */
 typedef struct progress {
 	int64_t gap, live;
 	int idle;
 } progress;
 
-/* Whether enough values are left for more passes to be worth their time. */
+/* Whether enough values remain for more passes to be worth their time. */
 static bool many_left(const messages *r)
 {
 	return r->live - r->n > FEW_LEFT + r->n / 16;
 }
 
-/* Whether the gap is so large after the first two passes that hardly a value
- * will be removed soon. */
+/* Whether, after the first two passes, the gap is so large that hardly any
+ * value will be removed soon. */
 static bool is_hopeless(const messages *r)
 {
 	return HOPELESS * (double)(r->limit - r->bound) > r->spread / r->n;
@@ -504,8 +505,8 @@ static bool goes_on(const messages *r, progress *before, bool glance)
 	return before->idle < (glance ? 1 : MAX_IDLE) && many_left(r);
 }
 
-/* Passes as long as they are worth it.  Returns whether an assignment below the
- * limit may be left. */
+/* Runs passes as long as they are worth it.  Returns whether an assignment
+ * below the limit may remain. */
 static bool run_passes(messages *r, deadline end, bool glance, bool *hopeless)
 {
 	bool open = r->bound < r->limit;

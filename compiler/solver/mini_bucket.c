@@ -16,7 +16,7 @@ mini_bucket *mini_bucket_new(arena *a, int nvars, const int *nvalues)
 	return x;
 }
 
-/* The table of one variable, or of two, lo < hi; lo is -1 for one. */
+/* The table of one variable, or of two, lo < hi; lo is -1 for one variable. */
 static mini_bucket_table *table_of(mini_bucket *x, int lo, int hi)
 {
 	mini_bucket_tables *all = &x->tables[hi];
@@ -50,7 +50,7 @@ void mini_bucket_add_pair(mini_bucket *x, int u, int v, const double *cost,
 				times * cost[i * nv + j];
 }
 
-/* The table of three variables that ascend. */
+/* The table of three ascending variables. */
 static mini_bucket_table *table_of_three(mini_bucket *x, const int *var)
 {
 	mini_bucket_tables *all = &x->tables[var[2]];
@@ -68,7 +68,8 @@ static mini_bucket_table *table_of_three(mini_bucket *x, const int *var)
 void mini_bucket_add_three(mini_bucket *x, const int *vars, const double *cost,
 			   double times)
 {
-	int var[3], stride[3], at = 0; /* of each of vars in the table */
+	/* by element of vars: its place in the table */
+	int var[3], stride[3], at = 0;
 	for (int i = 0; i < 3; i++) {
 		int place = 0;
 		for (int j = 0; j < 3; j++)
@@ -108,13 +109,14 @@ static double sum_at(const mini_bucket *x, const mini_bucket_tables *all,
 
 /* ---- elimination ------------------------------------------------------- */
 
-/* Tables that are summed up before their last variable is minimised. */
+/* Tables that are added before their last variable is minimised out. */
 typedef struct bucket {
 	mini_bucket_tables tables;
-	int n, var[MINI_BUCKET_MOST_VARS + 1]; /* all of theirs, ascending */
+	/* the variables of all tables, ascending */
+	int n, var[MINI_BUCKET_MOST_VARS + 1];
 } bucket;
 
-/* Adds a table to a bucket, if the sum is not too large. */
+/* Adds a table to a bucket, unless the sum becomes too large. */
 static bool bucket_take(const mini_bucket *x, arena *a, bucket *b,
 			const mini_bucket_table *t)
 {
@@ -137,8 +139,8 @@ static bool bucket_take(const mini_bucket *x, arena *a, bucket *b,
 	return true;
 }
 
-/* The next values of the n variables, the last one changing first; false after
- * all. */
+/* The next values of n variables, the last varying fastest; false after the
+ * last. */
 static bool next_values(const mini_bucket *x, const int *var, int n, int *value)
 {
 	for (int i = n; i-- > 0;) {
@@ -149,7 +151,7 @@ static bool next_values(const mini_bucket *x, const int *var, int n, int *value)
 	return false;
 }
 
-/* The table that a bucket leaves once its last variable is minimised out. */
+/* The table of a bucket after minimising out its last variable. */
 static mini_bucket_table minimum(const mini_bucket *x, arena *a,
 				 const bucket *b, int *value)
 {

@@ -4,13 +4,13 @@
 
 #include <stdbool.h>
 
-/* -O2 of gcc does not vectorise what has to test a length first. */
+/* gcc at -O2 does not vectorise loops that must test a length first. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
 
-/* A copy of a function per instruction set, chosen when the program is loaded.
- * Not where a sanitizer has to be awake first. */
+/* Compiles a function once per instruction set, chosen when the program is
+ * loaded.  Not with sanitizers, which are not initialised at that time. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && \
 	!defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&           \
 	!defined(__SANITIZE_THREAD__)
@@ -33,8 +33,8 @@ typedef int64_t unaligned
 	__attribute__((vector_size(MINPLUS_LANES * sizeof(int64_t)),
 		       aligned(sizeof(int64_t)), may_alias));
 
-/* A macro, since what takes and returns vectors has another ABI for each
- * instruction set. */
+/* A macro, because functions that take and return vectors have a different ABI
+ * for each instruction set. */
 #define LESSER(x, y)                                  \
 	({                                            \
 		lanes less = (x) < (y);               \
@@ -63,8 +63,8 @@ typedef int64_t unaligned
 
 #define STORE(at, x) (*(unaligned *)(at) = (x))
 
-/* A tile of 4 rows stays in registers while x goes by.  The columns beyond a
- * row's end spill over into the next row, which is written later. */
+/* A tile of 4 rows stays in registers while x advances.  Columns beyond a row's
+ * end spill over into the next row, which is written later. */
 enum { TILE = 4 };
 
 FOR_EACH_ISA
@@ -152,8 +152,8 @@ static void few_rows(int64_t *restrict to, const int64_t *restrict cost,
 
 #define SCALED(at) (LESSER(LOAD(at), cap) << s.shift)
 
-/* Several vectors of columns side by side; the last one ends with the row, and
- * may have some that were done before. */
+/* Several vectors of columns side by side.  The last one ends with the row, and
+ * may repeat columns done before. */
 FOR_EACH_ISA
 void minplus_columns(int64_t *restrict to, const int64_t *restrict cost,
 		     int64_t nx, int64_t ny, const int64_t *restrict own,

@@ -1,8 +1,8 @@
-/* Colours of variables are refined as those of graphs are (Weisfeiler and
- * Leman, 1968), a few times only: so far from the ends of a chain all its links
- * are of one colour.  Hashes stand for colours; two that are equal by chance
- * merely make variables take one value that are not alike, which is an
- * assignment, too. */
+/* Refines colours of variables like those of graphs (Weisfeiler and Leman,
+ * 1968), but only a few times: far enough from the ends of a chain all its
+ * links then have one colour.  Hashes stand for colours.  A collision merely
+ * makes variables that are not similar take one value, which is still an
+ * assignment. */
 #include "config.h"
 
 #include "compiler/solver/quotient.h"
@@ -28,8 +28,8 @@ static void first_colours(const problem *p, uint64_t *colour)
 	}
 }
 
-/* The colours of variables and of those that they have tables with; the order
- * of tables does not count. */
+/* Refines the colours of variables by those of the variables with which they
+ * share tables; the order of tables does not count. */
 static void refine(const problem *p, const uint64_t *had, uint64_t *colour)
 {
 	for (int v = 0; v < p->vars.n; v++)
@@ -84,7 +84,7 @@ static void add_variables(classes *c)
 
 /* ---- tables ------------------------------------------------------------- */
 
-/* A table between two classes, or within one, and how many there are. */
+/* A table between two classes, or within one, and its multiplicity. */
 typedef struct repeated {
 	problem_table of;
 	int count;

@@ -1,10 +1,11 @@
-/* The strategy of the solver.  A problem along the flow of data gets a few
- * passes of reducing first, a glance.  Variables of degree 0, 1 and 2 are
- * eliminated, where that is little work, then each component of the rest: in an
- * order found beforehand, or where that is much work or no order is within the
- * limits, the component is reduced first (message_passing.h), which often
- * solves it. The rest is tried by a few nodes of branch and bound (branch.h),
- * then goes the same way again, at last to all of branch and bound. */
+/* The strategy of the solver.  A problem along the flow of data is first
+ * reduced by a few passes, a glance.  Variables of degree 0, 1 and 2 are
+ * eliminated where that is little work.  Then each component of the rest is
+ * eliminated in an order found beforehand.  If that is much work, or no order
+ * is within the limits, the component is reduced first (message_passing.h),
+ * which often solves it.  The rest is tried by a few nodes of branch and bound
+ * (branch.h), then goes the same way again, and finally to full branch and
+ * bound. */
 #include "config.h"
 
 #include "compiler/solver/solve.h"
@@ -20,30 +21,33 @@
 #include "compiler/solver/message_passing.h"
 
 enum {
-	LARGE_TABLE = 900, /* costs per table from which on reducing is less
-			      work than eliminating */
-	MAY_FOLD = 64,	   /* times the costs of a variable's tables */
-	CHEAP = 100,	   /* additions per cost of a component, with which
-			      eliminating it is less than reducing it */
-	CHEAP_ALWAYS = 10000, /* additions, in any case */
-	CHEAPER = 200,	   /* the same of what was reduced, with which */
-	CHEAPER_ALWAYS = 400000, /* eliminating it is less than splitting it */
-	EFFORT = 1 << 22, /* that an order is worth, */
-	EFFORT_PER_CELL = 64, /* and for each cost of a component */
-	FEW_NODES = 40,	   /* of branch and bound, tried before others */
-	STEPS_PER_CELL = 20,  /* that a split takes */
+	/* costs per table from which on reducing is less work than
+	 * eliminating */
+	LARGE_TABLE = 900,
+	MAY_FOLD = 64,	   /* multiple of the costs of a variable's tables */
+	/* additions per cost of a component up to which eliminating it is less
+	 * work than reducing it */
+	CHEAP = 100,
+	CHEAP_ALWAYS = 10000, /* additions that are always acceptable */
+	CHEAPER = 200,	   /* as CHEAP after reduction: up to this many .. */
+	/* .. or this many, eliminating is less work than splitting */
+	CHEAPER_ALWAYS = 400000,
+	EFFORT = 1 << 22, /* the effort that an order is worth, .. */
+	EFFORT_PER_CELL = 64, /* .. plus so much for each cost of a component */
+	FEW_NODES = 40,	   /* of branch and bound, tried before anything else */
+	STEPS_PER_CELL = 20,  /* of a split */
 	MAX_DEPTH = 1000,     /* of splits */
-	MAX_SPLIT_CELLS = 1 << 26, /* of all problems that are split */
+	MAX_SPLIT_CELLS = 1 << 26, /* in all problems that are split */
 };
 
-/* Whether a problem was reduced already. */
+/* Whether, and how, a problem was reduced already. */
 typedef enum reduced {
 	AS_GIVEN,
 	GLANCED_AT, /* by the first few passes */
 	REDUCED,
 } reduced;
 
-/* The remaining limits, and the progress of the problem. */
+/* The remaining limits, and the state of the problem. */
 typedef struct budget {
 	solve_limits left;
 	deadline deadline;
@@ -61,8 +65,8 @@ solve_limits solve_defaults(void)
 			       .steps = (int64_t)1 << 26 };
 }
 
-/* Whether folding v, of degree 2 at most, is within the limits, and before
- * reducing no more work than looking at its tables a few times; counts it. */
+/* Whether folding v, of degree at most 2, is within the limits and, before a
+ * reduction, no more work than reading its tables a few times; charges it. */
 static bool may_fold(eliminator *s, budget *b, int v)
 {
 	int64_t cells = 1, own = 0;
@@ -86,8 +90,8 @@ static bool may_fold(eliminator *s, budget *b, int v)
 	return true;
 }
 
-/* Variables to be looked at: those of degree 2 wait until there are no others,
- * for theirs may get less. */
+/* Variables to look at.  Those of degree 2 wait until there are no others,
+ * since their degree may decrease. */
 typedef struct fold_queue {
 	int_vec of[2];
 	int head[2];
@@ -99,7 +103,7 @@ static void fold_later(eliminator *s, fold_queue *q, int v)
 		vec_push(s->tmp, &q->of[s->nlive[v] == 2], v);
 }
 
-/* The next one whose degree is still what it was; -1 after the last. */
+/* The next variable whose degree is unchanged; -1 after the last. */
 static int fold_next(const eliminator *s, fold_queue *q)
 {
 	for (int two = 0; two < 2; two++)
@@ -111,8 +115,8 @@ static int fold_next(const eliminator *s, fold_queue *q)
 	return -1;
 }
 
-/* Eliminates variables of degree 0, 1 and 2, until there are no more.  All
- * factors are of two variables, before and after, one per pair. */
+/* Eliminates variables of degree 0, 1 and 2 until there are none.  All factors
+ * have two variables, before and after, one factor per pair. */
 static void fold(eliminator *s, budget *b)
 {
 	fold_queue q = { 0 };
@@ -128,7 +132,7 @@ static void fold(eliminator *s, budget *b)
 	}
 }
 
-/* Labels the variables left that are connected to v. */
+/* Labels the remaining variables connected to v. */
 static void label_from(eliminator *s, int v, int label, int *labels)
 {
 	int_vec all = { 0 };
@@ -147,8 +151,8 @@ static void label_from(eliminator *s, int v, int label, int *labels)
 	}
 }
 
-/* The components of what is left, each in ascending order; index[] is a
- * variable's place in its own.  Returns how many there are. */
+/* Finds the components of the rest, each in ascending order; index[] is a
+ * variable's place in its component.  Returns their number. */
 static int find_components(eliminator *s, int_vec **all, int *index)
 {
 	int n = 0, *labels = ARENA_ARRAY(s->tmp, int, s->n);
@@ -184,8 +188,8 @@ static meet meet_of(eliminator *s, const int_vec *vars, const int *index)
 	return m;
 }
 
-/* A component as a problem of its own.  If it is all there is, what is done
- * already moves into it, so that it costs what the problem costs. */
+/* A component as a problem of its own.  If it is the only one, the cost so far
+ * moves into it, so that its cost is that of the whole problem. */
 static problem *problem_of(eliminator *s, const int_vec *vars, const int *index)
 {
 	problem *p = problem_new(s->tmp);
@@ -241,8 +245,8 @@ static bool is_spent(const budget *b)
 	return b->left.steps <= 0 || deadline_is_over(b->deadline);
 }
 
-/* Takes a part's solution over, if it is better than what there is; its values
- * of the variable that was split begin at `first`, without `skip`. */
+/* Replaces the solution by a part's if that is better.  The part's values of
+ * the variable that was split begin at `first', without `skip'. */
 static void take_better(solution *all, const problem *p, const condition *at,
 			const solution *part, bool with)
 {
@@ -256,9 +260,9 @@ static void take_better(solution *all, const problem *p, const condition *at,
 	all->cost = part->cost;
 }
 
-/* Branch and bound of problems that are too large for branch.h, or fall apart:
- * solves p in two parts, the more promising one first, whose result the other
- * one has to improve.  When the budget ends p is left as it is, bounded by its
+/* Branch and bound for problems that are too large for branch.h, or fall apart:
+ * solves p in two parts, the more promising one first; the other must improve
+ * on its result.  When the budget ends, p is left as it is, bounded by its
  * constant. */
 static solution solve_split(arena *a, const problem *p, budget *b)
 {
@@ -292,8 +296,8 @@ static solution solve_split(arena *a, const problem *p, budget *b)
 	return all;
 }
 
-/* Whether branch and bound solves p; it is given no more steps than
- * eliminating its variables would be, where that can be done. */
+/* Whether branch and bound solves p, with no more steps than eliminating its
+ * variables would take, if that is possible. */
 static bool split_instead(eliminator *s, const problem *p, const elimination *e,
 			  budget *b, solution *found)
 {
@@ -309,7 +313,7 @@ static bool split_instead(eliminator *s, const problem *p, const elimination *e,
 	return !e->order || found->lower_bound >= p->top || found->optimal;
 }
 
-/* Whether a few nodes of branch and bound solve p, which was reduced. */
+/* Whether a few nodes of branch and bound solve the reduced p. */
 static bool branch_a_little(eliminator *s, const problem *p, budget *b,
 			    solution *found)
 {
@@ -321,9 +325,9 @@ static bool branch_a_little(eliminator *s, const problem *p, budget *b,
 	return found->optimal || found->lower_bound >= p->top;
 }
 
-/* The order to eliminate a component in.  None is looked for if p is to be
- * reduced first and has large tables; only a cheap one if p is to be reduced
- * first, or is a part of what was split. */
+/* The order in which to eliminate a component.  None is searched for if p is to
+ * be reduced first and has large tables; only a cheap one if p is to be reduced
+ * first, or is a part of a split. */
 static elimination order_for(eliminator *s, const problem *p,
 			     const int_vec *vars, const int *index,
 			     const budget *b, int64_t cheap)
@@ -341,7 +345,7 @@ static elimination order_for(eliminator *s, const problem *p,
 	return elimination_order(s->tmp, &m, &most);
 }
 
-/* The additions with which eliminating p is less work than anything else. */
+/* The additions up to which eliminating p is less work than anything else. */
 static int64_t cheap_work(const problem *p, const budget *b)
 {
 	int64_t cells = table_cells(p);
@@ -383,7 +387,7 @@ static solution solution_of(const problem *p, int *value, int64_t bound)
 	return r;
 }
 
-/* By elimination, as far as it goes. */
+/* Solves by elimination, as far as possible. */
 static solution solve_tables(arena *a, const problem *p, budget *b)
 {
 	arena *tmp = arena_new();
@@ -402,7 +406,7 @@ static solution solve_tables(arena *a, const problem *p, budget *b)
 	return r;
 }
 
-/* Reduces p, solves what is left, and takes the better of what both found. */
+/* Reduces p, solves the rest, and returns the better of both results. */
 static solution solve_reduced(arena *a, const problem *p, budget *b,
 			      reduced how)
 {
@@ -430,7 +434,8 @@ static solution solve_reduced(arena *a, const problem *p, budget *b,
 	return found;
 }
 
-/* Time as work: additions that no machine takes longer for. */
+/* Converts a time limit into a limit of work: additions that every machine can
+ * do in that time. */
 static void limit_work(budget *b)
 {
 	const double per_second = 3e8;
@@ -441,8 +446,8 @@ static void limit_work(budget *b)
 		b->left.work = (int64_t)(b->left.seconds * per_second);
 }
 
-/* Whether reducing comes first: tables are large, and not many variables have
- * only one, which are less work to eliminate. */
+/* Whether to reduce first: tables are large, and few variables have only one
+ * table, which are less work to eliminate. */
 static bool reduce_first(const problem *p)
 {
 	if (table_cells(p) <= (int64_t)LARGE_TABLE * p->tables.n)
@@ -459,7 +464,7 @@ static bool reduce_first(const problem *p)
 	return nleaves < p->vars.n / 5 * 2;
 }
 
-/* Eliminates variables of degree 0 and 1, until there are no more. */
+/* Eliminates variables of degree 0 and 1 until there are none. */
 static void strip(eliminator *s)
 {
 	int_vec q = { 0 };
@@ -480,7 +485,7 @@ static void strip(eliminator *s)
 	}
 }
 
-/* A glance at p without its leaves, which is less to look at, and has a higher
+/* A glance at p without its leaves, which is less work and gives a higher
  * bound. */
 static glance_outlook outlook_of(const problem *p, const budget *b)
 {
@@ -501,9 +506,9 @@ static glance_outlook outlook_of(const problem *p, const budget *b)
 	return o;
 }
 
-/* Along the flow of data a few passes often are enough, whatever the tables,
- * above all where nothing is below the cost to beat; or to see that much more
- * would have to be done. */
+/* Along the flow of data a few passes are often enough, whatever the tables:
+ * above all if nothing is below the cost to beat, or to see that much more work
+ * would be needed. */
 static solution solve_along_flow(arena *a, const problem *p, budget *b)
 {
 	glance_outlook o = p->top < COST_MAX ? outlook_of(p, b) : GLANCE_OPEN;

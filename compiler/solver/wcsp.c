@@ -8,12 +8,13 @@
 
 enum {
 	MAX_FILE = 1 << 30,
-	FREE_CELLS = 1 << 24, /* costs that a file may have however short it
-				 is: functions may leave them to a default */
-	MAX_VALUES = 1 << 20, /* of a variable */
+	/* costs that any file may have, however short: functions may leave them
+	 * to a default */
+	FREE_CELLS = 1 << 24,
+	MAX_VALUES = 1 << 20, /* per variable */
 };
 
-/* A function that may be used again. */
+/* A function that may be reused. */
 typedef struct shared {
 	int arity, n[2];
 	const int64_t *cost;
@@ -24,12 +25,12 @@ typedef struct reader {
 	diag_sink *s;
 	const char *path, *text, *at;
 	problem *p;
-	int64_t cells; /* that may still be used */
+	int64_t cells; /* cells that may still be used */
 	VEC(shared) shared;
 } reader;
 
-/* One function: its variables and the number of their values, 1 where there
- * is none. */
+/* A function: its variables and the numbers of their values, 1 for a missing
+ * variable. */
 typedef struct function {
 	int arity, var[2], n[2];
 	int64_t *cost;
@@ -37,7 +38,7 @@ typedef struct function {
 
 /* ---- words ------------------------------------------------------------- */
 
-/* Adds an error at where the reader is; returns false. */
+/* Adds an error at the reader's position; returns false. */
 static bool error(const reader *r, diag_id id, const char *what)
 {
 	int line = 1;
@@ -59,7 +60,7 @@ static void skip_blanks(reader *r)
 		r->at++;
 }
 
-/* Says that a word is not the number that is expected. */
+/* Reports that a word is not the expected number. */
 static bool not_a_number(const reader *r, const char *what)
 {
 	int n = 0;
@@ -73,7 +74,7 @@ static bool not_a_number(const reader *r, const char *what)
 				  r->at));
 }
 
-/* The next word, a whole number. */
+/* Reads the next word, an integer. */
 static inline bool read_number(reader *r, const char *what, int64_t *v)
 {
 	skip_blanks(r);
@@ -92,7 +93,7 @@ static inline bool read_number(reader *r, const char *what, int64_t *v)
 	return true;
 }
 
-/* The same, min <= *v <= max. */
+/* The same; min <= *v <= max. */
 static bool read_within(reader *r, const char *what, int64_t min, int64_t max,
 			int64_t *v)
 {
@@ -106,7 +107,7 @@ static bool read_within(reader *r, const char *what, int64_t min, int64_t max,
 				  (long long)max));
 }
 
-/* All costs that are not wanted are alike. */
+/* Reads a cost; all costs that are not wanted become equal. */
 static inline bool read_cost(reader *r, const char *what, int64_t *v)
 {
 	if (!read_number(r, what, v))
@@ -120,7 +121,7 @@ static inline bool read_cost(reader *r, const char *what, int64_t *v)
 
 /* ---- functions --------------------------------------------------------- */
 
-/* Room for the costs of f. */
+/* Allocates the costs of f. */
 static bool take_cells(reader *r, function *f)
 {
 	int64_t cells = (int64_t)f->n[0] * f->n[1];
@@ -132,7 +133,7 @@ static bool take_cells(reader *r, function *f)
 	return true;
 }
 
-/* The place that a tuple of f stands for; -1 after an error. */
+/* Reads a tuple of f; returns its index, -1 after an error. */
 static inline int64_t read_tuple(reader *r, const function *f)
 {
 	int64_t at = 0;
@@ -145,8 +146,8 @@ static inline int64_t read_tuple(reader *r, const function *f)
 	return at;
 }
 
-/* The tuples of f and their costs; those that are not listed cost what
- * `other` says. */
+/* Reads the tuples of f and their costs; tuples that are not listed cost
+ * `other'. */
 static bool read_tuples(reader *r, function *f, int64_t n, int64_t other)
 {
 	if (!take_cells(r, f))
@@ -168,7 +169,7 @@ static bool read_tuples(reader *r, function *f, int64_t n, int64_t other)
 	return true;
 }
 
-/* Uses a function again. */
+/* Reuses a function. */
 static bool share(reader *r, function *f, int64_t number)
 {
 	if (number > r->shared.n)
@@ -199,7 +200,7 @@ static bool read_scope(reader *r, function *f)
 	return true;
 }
 
-/* Adds f, which costs `other` where it has no variables, to the problem. */
+/* Adds f to the problem; without variables it is the constant `other'. */
 static void add_function(reader *r, const function *f, int64_t other)
 {
 	problem *p = r->p;
