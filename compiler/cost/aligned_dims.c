@@ -19,8 +19,7 @@ static box part_of(const kernel *k, int v, int input, int64_t n, int64_t p)
 	return kernel_need(k, &space, input);
 }
 
-/* Whether part p of n of variable v reads nothing of dimension d but part p
- * of it. */
+/* Whether part p of n of variable v reads only part p of dimension d. */
 static bool reads_part(const kernel *k, int v, int input, int d, int64_t n,
 		       int64_t p)
 {

@@ -1,4 +1,4 @@
-/* The byte model of search.h, evaluated group by group as it is defined. */
+/* The byte model of search.h, evaluated group by group, as it is defined. */
 #include "config.h"
 
 #include "compiler/cost/byte_model.h"
@@ -32,9 +32,9 @@ int64_t byte_model_result(const result_move *r, const box *produced,
 typedef struct group {
 	const graph *g;
 	const assignment *as;
-	mesh mesh; /* the axes that count */
+	mesh mesh; /* the axes counted */
 	int coords[MAX_AXES];
-	box space; /* computed here by the current node */
+	box space; /* computed in this group by the current node */
 } group;
 
 static box stored_block(const group *gr, tensor_id t)

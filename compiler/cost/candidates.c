@@ -44,14 +44,14 @@ const candidates *candidates_shared(candidate_pool *p, const cuts *at, int n)
 
 /* ---- all of some rules ------------------------------------------------- */
 
-/* A tensor or a node whose candidates are known, for those that are alike. */
+/* A tensor or node whose candidates are known, a model for similar ones. */
 typedef struct model {
-	tensor_id tensor; /* NONE: it is a node */
+	tensor_id tensor; /* NONE: a node */
 	node_id node;
 	const candidates *found;
 } model;
 
-/* The state of an enumeration: one tensor's or one node's choices, axis after
+/* The state of an enumeration of the choices of one tensor or node, axis after
  * axis. */
 typedef struct finder {
 	arena *arena;
@@ -72,7 +72,7 @@ static choices choices_at(finder *f, tensor_id t, node_id n)
 			 : rules_vars(f->rules, &f->step, n);
 }
 
-/* Adds all candidates that begin with what is chosen on the axes before. */
+/* Adds all candidates that begin with the choices on the axes before. */
 static void enumerate(finder *f, tensor_id t, node_id n, int axis)
 {
 	cuts *c = t != NONE ? &f->as.tensor_cuts[t] : &f->as.node_cuts[n];
@@ -125,7 +125,8 @@ static uint64_t hash_of(const finder *f, tensor_id t, node_id n)
 			     : h;
 }
 
-/* Whether rules that are uniform tell the model from this tensor or node. */
+/* Whether uniform rules cannot distinguish this tensor or node from the
+ * model. */
 static bool is_like(const finder *f, const model *m, tensor_id t, node_id n)
 {
 	const graph *g = f->step.g;

@@ -36,7 +36,8 @@ bool choices_have(const choices *c, int d)
 	return false;
 }
 
-/* Whether an extent n, cut by the axes before, is long enough everywhere. */
+/* Whether an extent n, cut by the axes before, is long enough in every
+ * group. */
 static bool long_enough(const step *s, int64_t n, const cuts *c, int d)
 {
 	const mesh *m = &s->as->mesh;
@@ -81,7 +82,7 @@ choices step_vars(const step *s, node_id n)
 
 /* ---- ties -------------------------------------------------------------- */
 
-/* The tensor that decides for t, so far. */
+/* The tensor that decides for t, as known so far. */
 static tensor_id decider(tensor_id *tied, tensor_id t)
 {
 	while (tied[t] != t)

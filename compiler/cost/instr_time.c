@@ -10,7 +10,7 @@ static double region_bytes(const layout *l, const mesh *m, int worker)
 	return (double)r.count * (double)dtype_size(l->type);
 }
 
-/* The i-th of n workers, of which looked_at are examined. */
+/* The i-th of n workers, looked_at of which are examined. */
 static int examined(int i, int n, int looked_at)
 {
 	int64_t last = looked_at > 1 ? looked_at - 1 : 1;
@@ -19,7 +19,7 @@ static int examined(int i, int n, int looked_at)
 
 /* ---- kernels ----------------------------------------------------------- */
 
-/* Points of the loops: a derived variable is none. */
+/* Points of the loops; derived variables have no loop. */
 static double points(const kernel *k, const box *space)
 {
 	double n = 1;
@@ -65,7 +65,7 @@ double run_time(const topology *t, const mesh *m, const layout *made,
 
 /* ---- transfers --------------------------------------------------------- */
 
-/* Of one worker, where the axes of the mesh are of these levels. */
+/* The work of one worker; levels: of the mesh's axes. */
 static transfer_work work_of(const layout_transfer *move, const int *levels,
 			     int worker)
 {
@@ -101,7 +101,8 @@ static topology_move move_of(const topology *t, const mesh *m,
 	return received;
 }
 
-/* The part copied within the worker's own memory is read and written there. */
+/* Seconds of a worker's work.  The part copied within its own memory is read
+ * and written there. */
 static double work_seconds(const topology *t, const mesh *m, const int *levels,
 			   const transfer_work *w, collective c,
 			   time_source *source)
@@ -170,7 +171,7 @@ void transfers_bytes(const topology *t, const mesh *m,
 	}
 }
 
-/* *source, unless it is NULL, is that of the slowest. */
+/* *source, unless NULL, receives the slowest worker's source. */
 static double works_time(const topology *t, const mesh *m,
 			 const transfer_work *const *works, int n,
 			 collective c, int most, time_source *source)

@@ -12,8 +12,8 @@
 
 enum { MOST_LOOKED_AT = 64 };
 
-/* An instruction by the buffers that it has: equal ones have one class in the
- * programs of an assignment, which have their nodes in common. */
+/* An instruction, identified by its buffers: equal ones have one class in the
+ * programs of an assignment, which share their nodes. */
 typedef struct action {
 	const plan_node *nodes;
 	int op, node, turn;
@@ -25,23 +25,24 @@ typedef struct action {
 
 typedef struct known_action {
 	action key;
-	int class; /* plan_instr_class() */
+	int class; /* from plan_instr_class() */
 } known_action;
 
-/* By plan_instr_class(). */
+/* Indexed by plan_instr_class(). */
 typedef struct known_class {
-	double seconds, latency; /* -1: not yet */
-	const transfer_work *work; /* of a member of a bucket; NULL: not yet */
+	double seconds, latency; /* -1: not yet known */
+	/* for a member of a bucket; NULL: not yet known */
+	const transfer_work *work;
 } known_class;
 
 struct instr_times {
 	arena *a;
 	layout_classes *classes;
 	const topology *machine;
-	double speed; /* of the devices, beside the machine's */
+	double speed; /* of the devices, relative to the machine's */
 	VEC(known_action) actions;
-	int next; /* in the order in which they were first met, the action
-		     after the one that was looked for last */
+	/* the action that was first met after the one looked up last */
+	int next;
 	hash_table by_action;
 	VEC(known_class) known;
 };
@@ -92,7 +93,7 @@ static uint64_t hash_action(const action *k)
 	return hash_words(HASH_SEED, words, sizeof(words) / sizeof(*words));
 }
 
-/* The number of an action; -1: it was not met before. */
+/* The number of an action; -1 if it is new. */
 static int find_action(const instr_times *x, const action *k)
 {
 	uint64_t hash = hash_action(k);
@@ -103,8 +104,8 @@ static int find_action(const instr_times *x, const action *k)
 	return -1;
 }
 
-/* Programs are looked at from the beginning on, and much the same ones one
- * after the other: mostly it is the action after the last. */
+/* Programs are examined from the beginning, and consecutive ones are similar:
+ * usually the action is the one after the last. */
 static bool is_next(const instr_times *x, const action *k)
 {
 	return x->next < x->actions.n &&
@@ -188,7 +189,7 @@ void instr_times_bytes(instr_times *x, const plan *p, int begin, int end,
 	arena_free(tmp);
 }
 
-/* On the machine, if its messages took no time but that of their bytes. */
+/* Seconds on the machine if its messages took only the time for their bytes. */
 static double without_latency(const instr_times *x, const plan *p,
 			      const plan_instr *in)
 {

@@ -14,8 +14,8 @@ static uint32_t axes_of(const mesh *m, const cuts *c, int d)
 	return axes;
 }
 
-/* Finds the span that the node deals with in each dimension; false where one is
- * not known, or two are of one variable. */
+/* Finds the span that the node reads or produces in each dimension; false if
+ * one is unknown, or two are of one variable. */
 static bool find_spans(joint_nests *w)
 {
 	const joint_pair *p = w->pair;
@@ -73,8 +73,8 @@ uint32_t joint_nests_axes(const joint_nests *w, int d)
 	return s == NEED_ALL ? 0 : axes_of(w->m, w->row, s);
 }
 
-/* The groups deal with all of the tensor, and those on the axes that divide no
- * dimension of it with the same. */
+/* The groups read or produce all of the tensor, and those that differ only on
+ * axes that divide no dimension of it the same part. */
 void joint_nests_row(joint_nests *w, const cuts *c)
 {
 	const joint_pair *p = w->pair;
@@ -97,14 +97,14 @@ void joint_nests_row(joint_nests *w, const cuts *c)
 	w->all *= layout_sharers(w->m, rest);
 }
 
-/* The axes along which parts of a sum are combined. */
+/* The axes along which partial results are combined. */
 static uint32_t combined(const joint_nests *w, const cuts *c)
 {
 	return w->partial & ~cuts_partial(c, w->m->naxes);
 }
 
-/* Of parts of a sum a group owns what the tensor's cuts leave it along the axes
- * along which they are combined, if these cut it. */
+/* Of a partial result a group owns what the tensor's cuts leave it along the
+ * axes of combination, if these cut it. */
 static bool owned(const joint_nests *w, const cuts *c, nest *own,
 		  const nest **deals)
 {

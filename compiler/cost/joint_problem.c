@@ -10,12 +10,12 @@
 #include "compiler/cost/pair_costs.h"
 #include "compiler/graph/turns.h"
 
-/* A table of all candidates of a node and of one of its tensors, and what tells
- * it from others. */
+/* A table of all candidates of a node and of one of its tensors, and the
+ * properties that determine it. */
 typedef struct entry {
 	const kernel *kernel;
-	uint32_t inputs; /* of pair_costs.h, .. */
-	int runs;	 /* .. as this is */
+	uint32_t inputs; /* as in pair_costs.h, .. */
+	int runs;	 /* .. likewise */
 	const candidates *nodes, *tensors;
 	int64_t *table;
 } entry;
@@ -24,14 +24,14 @@ typedef struct builder {
 	arena *arena;
 	const mesh *mesh;
 	problem *problem;
-	joint_filler fill; /* NULL: tables are counted only */
-	int64_t cells;	   /* of the tables so far, equal ones counted once */
+	joint_filler fill; /* NULL: only count tables */
+	int64_t cells;	   /* in the tables so far, equal ones counted once */
 	VEC(entry) entries;
 	hash_table by_key;
 } builder;
 
 /* The number of candidates from the i-th on that agree with it on all axes but
- * the last; their choices there go to *last. */
+ * the last; *last receives their choices there. */
 static int run_of(const candidates *w, int i, int naxes, choices *last)
 {
 	last->n = 0;
@@ -43,8 +43,8 @@ static int run_of(const candidates *w, int i, int naxes, choices *last)
 	return last->n;
 }
 
-/* Fills in a part of a table whose rows have `width` costs; p knows what the
- * node and the tensor choose there. */
+/* Fills in a part of a table whose rows have `width' costs; p has the choices
+ * of the node and the tensor there. */
 static void fill_part(int64_t *to, int width, const pair *p,
 		      const int64_t *part)
 {
@@ -54,8 +54,8 @@ static void fill_part(int64_t *to, int width, const pair *p,
 		       (size_t)p->dims->n * sizeof(*part));
 }
 
-/* The table, put together from those of the last axis after all ways to decide
- * those before. */
+/* Assembles the table from tables of the last axis, for all ways to decide the
+ * axes before. */
 static void fill_by_axis(const mesh *m, const joint_pair *e, int64_t *table)
 {
 	arena *tmp = arena_new();
@@ -94,7 +94,7 @@ static bool same_entry(const entry *x, const entry *y)
 	       x->tensors == y->tensors;
 }
 
-/* The table of one run, n costs, is filled in and multiplied. */
+/* Fills in the table for one run, n costs, and multiplies it by the runs. */
 static void fill_runs(const builder *b, const entry *e, size_t n,
 		      int64_t *table)
 {
@@ -128,8 +128,8 @@ static const int64_t *table_of(builder *b, const entry *e)
 
 /* ---- the problem ------------------------------------------------------- */
 
-/* Whether what a node has at i, an input or for -1 the result, has a table of
- * its own: one tensor read several times has one. */
+/* Whether a node's input i, or for -1 the result, has a table of its own: a
+ * tensor read several times has one. */
 static bool has_table(const node *n, int i, uint32_t *inputs)
 {
 	*inputs = i < 0 ? 0 : byte_model_same_inputs(n, i);

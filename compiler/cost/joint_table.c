@@ -1,11 +1,10 @@
 /* Most costs follow from nests (joint_nests.h); for the others groups are
  * visited.
  *
- * In each dimension a way to cut the tensor is a mask: the axes that cut that
- * dimension.  So the elements that a row, a way to divide the node, needs and
- * has in a dimension are looked up by mask and group, and a cost is a sum over
- * groups of products of numbers that are computed already, each as soon as it
- * is needed. */
+ * In each dimension a way to cut the tensor is a mask: the axes that cut the
+ * dimension.  The elements that a row (a way to divide the node) needs and has
+ * in a dimension are looked up by mask and group.  A cost is a sum over groups
+ * of products of these numbers, each of which is computed when first needed. */
 #include "config.h"
 
 #include "compiler/cost/joint_table.h"
@@ -17,12 +16,13 @@
 #include "compiler/cost/joint_nests.h"
 
 enum {
-	MOST_GROUPS = 256, /* so masks of axes that cut a dimension are, too */
-	BY_AXIS = 8192, /* work of a cost computed axis by axis */
-	LANES = 8, /* groups are looked at so many at a time */
+	/* also the most masks of axes that cut a dimension */
+	MOST_GROUPS = 256,
+	BY_AXIS = 8192, /* work per cost computed axis by axis */
+	LANES = 8, /* groups processed at a time */
 };
 
-/* Whole numbers up to here are exact as double. */
+/* Integers up to this are exact as double. */
 #define EXACT 0x1p52
 
 typedef struct interval {
@@ -31,9 +31,10 @@ typedef struct interval {
 
 /* A dimension cut along some axes. */
 typedef struct slicing {
-	interval *have; /* by group: its block; NULL: not needed so far */
-	double *both;	/* by group: how much of that it deals with, */
-	int row;	/* in this row */
+	interval *have; /* by group: its block; NULL: not needed yet */
+	/* by group: how much of it the group reads or produces, .. */
+	double *both;
+	int row;	/* .. in this row */
 } slicing;
 
 typedef struct dimension {
@@ -45,17 +46,17 @@ typedef struct maker {
 	arena *tmp;
 	const mesh *m;
 	const joint_pair *p;
-	int ngroups, nlanes;	       /* nlanes: groups, rounded up */
+	int ngroups, nlanes;	       /* nlanes: ngroups, rounded up */
 	int n;			       /* dimensions of the tensor */
-	int (*coords)[MAX_AXES];       /* of the groups */
+	int (*coords)[MAX_AXES];       /* of each group */
 	dimension dims[MAX_NVARS];
 	unsigned char *masks; /* [tensors->n][n] */
-	joint_nests *nests;   /* NULL: not of this pair */
+	joint_nests *nests;   /* NULL: not for this pair */
 	/* Of the last row whose groups were visited. */
 	int row;
 	box *deals; /* regions that groups read, or produce */
 	uint32_t partial;
-	double volume; /* of all deals */
+	double volume; /* sum of all deals */
 } maker;
 
 /* ---- set-up ------------------------------------------------------------ */
@@ -79,7 +80,7 @@ bool joint_is_exact(const mesh *m, const joint_pair *p)
 {
 	int64_t sizes[MAX_NVARS], element;
 	int n = joint_sizes(p, sizes, &element);
-	/* A group receives, of parts of a sum, what all others have of it. */
+	/* Of a partial result a group receives what all others have of it. */
 	double volume = (double)mesh_workers(m) * mesh_workers(m);
 	for (int d = 0; d < n; d++)
 		volume *= (double)sizes[d];
@@ -106,8 +107,7 @@ static uint32_t mask_of(const mesh *m, const cuts *c, int d)
 	return mask;
 }
 
-/* The part of an interval that a group has where the axes in the mask cut
- * it. */
+/* The part of an interval that a group has if the axes in the mask cut it. */
 static interval block_of(const maker *w, interval i, uint32_t mask, int group)
 {
 	for (; mask; mask &= mask - 1) {
@@ -130,8 +130,8 @@ static void set_dimension(maker *w, int at)
 			w->m, &tensors->at[j], at);
 }
 
-/* The blocks of dimension d cut along some axes: those of all axes but the
- * last, which cuts these. */
+/* The blocks of dimension d cut along some axes: the blocks for all axes but
+ * the last, cut further by the last. */
 static const interval *blocks_of(const maker *w, int d, uint32_t mask)
 {
 	const dimension *at = &w->dims[d];
@@ -178,9 +178,9 @@ static interval common(interval x, interval y)
 	return i.hi > i.lo ? i : (interval){ 0, 0 };
 }
 
-/* The part of each region that lies in the blocks of dimension d.  For parts of
- * a sum, of which a group owns one, the region is first cut by those axes as
- * the tensor is. */
+/* The part of each region in the blocks of dimension d.  For partial results,
+ * of which a group owns a part, the region is first cut by the axes of
+ * combination as the tensor is. */
 static const double *both_in(const maker *w, int d, uint32_t mask)
 {
 	const interval *have = blocks_of(w, d, mask);
@@ -255,8 +255,8 @@ static void set_row(maker *w, int row)
 
 /* ---- costs ------------------------------------------------------------- */
 
-/* Elements of what groups deal with that they have, under the j-th way of the
- * tensor. */
+/* Elements that groups read or produce and already have, under the j-th way to
+ * cut the tensor. */
 static double both_of(const maker *w, int j)
 {
 	const double *both[MAX_NVARS];
@@ -289,7 +289,7 @@ static box stored_of(const maker *w, int j, int group)
 	return b;
 }
 
-/* Whether a part of a sum that a group owns is no box. */
+/* Whether a group's own part of a partial result is not a box. */
 static bool owns_runs(const maker *w, const cuts *c)
 {
 	for (int a = 0; a < w->m->naxes; a++)
@@ -298,22 +298,23 @@ static bool owns_runs(const maker *w, const cuts *c)
 	return false;
 }
 
-/* The axes along which parts of a sum are combined. */
+/* The axes along which partial results are combined. */
 static uint32_t combined(const maker *w, int j)
 {
 	const cuts *c = &w->p->tensors->at[j];
 	return w->partial & ~cuts_partial(c, w->m->naxes);
 }
 
-/* Elements of the result that groups receive as parts of sums: all that share
- * these own the result once, and each receives its own from all others. */
+/* Elements of the result that groups receive as partial results: all sharers
+ * together own the result once, and each receives its own part from all
+ * others. */
 static double summed(const maker *w, int j)
 {
 	int share = layout_sharers(w->m, combined(w, j));
 	return w->volume / share * (share - 1);
 }
 
-/* Elements of the result that groups receive, where they own runs of it. */
+/* Elements of the result that groups receive if they own runs of it. */
 static double received(const maker *w, int j)
 {
 	result_move r = { w->m, &w->p->tensors->at[j], combined(w, j) };
@@ -326,7 +327,8 @@ static double received(const maker *w, int j)
 	return sum;
 }
 
-/* Elements that all groups store: those on axes that cut nothing as many. */
+/* Elements that all groups store; groups on axes that cut nothing store equally
+ * many. */
 static double stored_volume(const maker *w, int j)
 {
 	const cuts *c = &w->p->tensors->at[j];
@@ -336,7 +338,7 @@ static double stored_volume(const maker *w, int j)
 	return n;
 }
 
-/* Elements that the groups receive, which are visited. */
+/* Elements that the groups receive, found by visiting them. */
 static double received_by_visit(maker *w, int i, int j)
 {
 	set_row(w, i);

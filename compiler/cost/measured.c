@@ -6,9 +6,9 @@
 
 /* ---- products ---------------------------------------------------------- */
 
-/* Two curves, and how far from the first to the second a product lies.  One
- * with a shorter side than all that were measured takes as long as the shortest
- * of these with its other sides, which has so many times its work. */
+/* Two curves, and the position of a product between them.  A product with a
+ * shorter side than any measured takes as long as the shortest measured one
+ * with its other sides, whose work is that many times larger. */
 typedef struct between {
 	const curve *low, *high;
 	double part, times;
@@ -22,7 +22,7 @@ static const curve *long_sides(const measured_list *all)
 	return NULL;
 }
 
-/* The part of the way from x to y, of logarithms. */
+/* The position of `at' between x and y, by logarithms. */
 static double part_between(double x, double y, double at)
 {
 	if (at <= x)
@@ -30,15 +30,15 @@ static double part_between(double x, double y, double at)
 	return at >= y ? 1 : log(at / x) / log(y / x);
 }
 
-/* The side of a cube of so many operations. */
+/* The side of a cube of that many operations. */
 static double cube(double work)
 {
 	return cbrt(work / 2);
 }
 
-/* The curves of products whose least side is as this one's: the one below, and
- * the next, or that of products without a short side, which is about as far
- * away as its sides are longer. */
+/* The curves of products whose least side is like this one's: the next below,
+ * and the next above, or that of products without a short side, which is about
+ * as far away as its sides are longer. */
 static between curves_near(const measured_list *all, const kernel_load *l)
 {
 	kernel_side side = kernel_least_side(l);
@@ -72,15 +72,16 @@ static between curves_near(const measured_list *all, const kernel_load *l)
 				       least), 1 };
 }
 
-/* The operations per second of the largest product that was measured. */
+/* The operations per second of the largest product measured. */
 static double fastest(const curve *c)
 {
 	const curve_point *last = &c->at[c->n - 1];
 	return last->size / last->seconds;
 }
 
-/* By one of two curves.  A product that is smaller than all that were measured
- * with such a side takes less, as far as products without a short side do. */
+/* Seconds by one of two curves.  A product smaller than all that were measured
+ * with such a side takes less, in proportion to products without a short
+ * side. */
 static double one_seconds(const curve *c, const curve *square, double work)
 {
 	double s = curve_seconds(c, work), part = work / c->at[0].size;
@@ -89,7 +90,7 @@ static double one_seconds(const curve *c, const curve *square, double work)
 	return fmin(s, fmax(s * part, curve_seconds(square, work)));
 }
 
-/* Products side by side begin once. */
+/* Products side by side have one start-up. */
 static double product_seconds(const measured_list *all, const kernel_load *l)
 {
 	between b = curves_near(all, l);
@@ -106,7 +107,7 @@ static double product_seconds(const measured_list *all, const kernel_load *l)
 
 /* ---- all --------------------------------------------------------------- */
 
-/* The curves of a class in a type, or in another that is as wide; NULL. */
+/* The curves of a class in a type, or in another of the same width; NULL. */
 static const measured_list *list_like(const measured_device *d, kernel_class c,
 				      dtype type)
 {
@@ -120,9 +121,9 @@ static const measured_list *list_like(const measured_device *d, kernel_class c,
 	return NULL;
 }
 
-/* Of a class that was not measured in such a type, those of the one that it is
- * a case of, if that was; of machines that were measured before there was the
- * class, in all types. */
+/* The curves to use for a class: if it was not measured in such a type, those
+ * of the class of which it is a special case, if these were; for machines
+ * measured before the class existed, in all types. */
 static const measured_list *list_of(const measured_device *d, kernel_class c,
 				    dtype type)
 {

@@ -9,11 +9,11 @@
 #include "compiler/cost/byte_model.h"
 #include "compiler/cost/separable.h"
 
-/* So many groups are enumerated, more only where they have to. */
+/* The number of groups to enumerate; more only where necessary. */
 enum { FEW_GROUPS = 4 };
 
-/* The key of a table: all that distinguishes it from others, as bytes, and
- * zeros up to a word's end. */
+/* The key of a table: all that distinguishes it from others, as bytes,
+ * zero-padded to whole words. */
 enum {
 	WORD = sizeof(uint64_t),
 	MAX_BYTES = sizeof(void *) + 8 + 2 * MAX_AXES + 2 * (1 + MAX_CHOICES),
@@ -51,17 +51,17 @@ pair_cache *pair_cache_new(arena *a, const mesh *m)
 
 /* ---- computing a table ------------------------------------------------- */
 
-/* One of the groups of the axes before, about to be divided. */
+/* A group of the axes before, about to be divided. */
 typedef struct site {
 	const pair_cache *c;
 	const pair *p;
 	int coords[MAX_AXES];
-	box space, stored; /* of the node, of the tensor */
+	box space, stored; /* of the node; of the tensor */
 	box needed;	   /* by part coords[axis] of the node */
 	int64_t *sum;
 } site;
 
-/* Cuts dimension d of b to what part p has; gives back what it was. */
+/* Cuts dimension d of b to what part p has; undone by restoring was[]. */
 static void narrow(box *b, int d, int p, int size, int64_t was[2])
 {
 	if (d < 0)
@@ -79,7 +79,7 @@ static void widen(box *b, int d, const int64_t was[2])
 	b->hi[d] = was[1];
 }
 
-/* Adds what one part of the node receives under each choice of the tensor. */
+/* Adds what one part of the node receives for each choice of the tensor. */
 static void add_part(site *s, int var, int64_t *sum)
 {
 	const pair *p = s->p;
@@ -111,7 +111,7 @@ static void add_part(site *s, int var, int64_t *sum)
 	}
 }
 
-/* The region of the tensor that the node deals with: reads or produces. */
+/* The region of the tensor that the node reads or produces. */
 static box region_of(const pair *p, const box *space)
 {
 	return p->inputs ? layout_needs(p->kernel, space, p->inputs) :
@@ -136,7 +136,7 @@ static void add_site(site *s)
 	}
 }
 
-/* The tensor, whole, and the bytes of an element, as the kernel knows it. */
+/* The whole tensor, and the bytes of an element, as the kernel knows them. */
 static box tensor_of(const pair *p, int64_t *element)
 {
 	const kernel *k = p->kernel;
@@ -152,7 +152,7 @@ static box tensor_of(const pair *p, int64_t *element)
 	return box_whole(dims, k->nout);
 }
 
-/* The table in elements, group by group. */
+/* Computes the table in elements, group by group. */
 static void enumerate(const pair_cache *c, const pair *p, const box *whole,
 		      int64_t *table)
 {
@@ -170,7 +170,7 @@ static void enumerate(const pair_cache *c, const pair *p, const box *whole,
 	}
 }
 
-/* Makes choices that do not fit as expensive as can be. */
+/* Makes choices that do not fit maximally expensive. */
 static void exclude(const pair_cache *c, const pair *p, int64_t *table)
 {
 	cuts tensor_cuts = *p->tensor_cuts, node_cuts = *p->node_cuts;

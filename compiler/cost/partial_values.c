@@ -16,7 +16,7 @@ static uint32_t bit_of(reducer r)
 	return UINT32_C(1) << r;
 }
 
-/* The tensors and passings that are left, fewer and fewer. */
+/* The remaining tensors and passings, which become fewer and fewer. */
 typedef struct finder {
 	const graph *g;
 	partial_values *to;
@@ -43,9 +43,9 @@ static uint32_t partial_inputs(const finder *f, const node *n,
 	return partial;
 }
 
-/* Whether some inputs of a passing may be partial, and the others stand for
- * partial ones where they are replicated.  What is read through other inputs,
- * too, is neither. */
+/* Whether some inputs of a passing may be partial while the others, replicated,
+ * stand for partial ones.  A tensor that is also read through other inputs can
+ * be neither. */
 static bool may_pass(const finder *f, const node *n, const kpassing *p)
 {
 	uint32_t partial = partial_inputs(f, n, p);
@@ -82,7 +82,7 @@ static uint32_t given_by(const finder *f, node_id id)
 	return given;
 }
 
-/* The reducers by which a node hands on what it reads through some inputs. */
+/* The reducers by which a node passes on what it reads through some inputs. */
 static uint32_t handed_on(const finder *f, node_id id, uint32_t inputs)
 {
 	const kernel *k = f->g->nodes[id].kernel;
@@ -94,7 +94,7 @@ static uint32_t handed_on(const finder *f, node_id id, uint32_t inputs)
 	return by;
 }
 
-/* Leaves of the tensors that a node reads what it hands on. */
+/* Restricts the tensors that a node reads to what it passes on. */
 static void narrow_read(finder *f, node_id id)
 {
 	const node *n = &f->g->nodes[id];
@@ -104,8 +104,8 @@ static void narrow_read(finder *f, node_id id)
 	}
 }
 
-/* Tensors that are accumulated over time are partial over space by the same
- * reducer only, if at all: so is then the sum of two of them. */
+/* Tensors accumulated over time may be partial over space only by the same
+ * reducer: then so is the sum of two of them. */
 static void keep_accumulated(finder *f)
 {
 	const graph *g = f->g;
@@ -116,9 +116,9 @@ static void keep_accumulated(finder *f)
 
 /* ---- what it is good for ----------------------------------------------- */
 
-/* Whether a node that hands something on may leave less to combine, or lay it
- * out better: several tensors become one, or what it reads is not as what it
- * gives, element by element. */
+/* Whether a passing node may leave less to combine, or lay it out better:
+ * several tensors become one, or the result does not correspond to what it
+ * reads element by element. */
 static bool gains(const finder *f, const node *n, const kpassing *p)
 {
 	uint32_t partial = partial_inputs(f, n, p);
@@ -127,7 +127,8 @@ static bool gains(const finder *f, const node *n, const kpassing *p)
 	       !kernel_in_place(n->kernel, first);
 }
 
-/* Adds to `useful', by tensor, what a node hands on to where it is. */
+/* Adds to `useful', by tensor, what a node passes on to a place where something
+ * is gained. */
 static void add_useful(finder *f, node_id id, uint32_t *useful)
 {
 	const node *n = &f->g->nodes[id];
@@ -142,8 +143,8 @@ static void add_useful(finder *f, node_id id, uint32_t *useful)
 	}
 }
 
-/* Leaves the partial values that come to where something is gained, a sum over
- * time among them. */
+/* Keeps only the partial values that reach a place where something is gained,
+ * including sums over time. */
 static void narrow_useless(finder *f)
 {
 	const graph *g = f->g;
@@ -226,7 +227,7 @@ static void add(choices *c, int choice)
 		c->at[c->n++] = (signed char)choice;
 }
 
-/* The reducer that is given or stored along the axes before; RED_NONE. */
+/* The reducer given or stored along the axes before; RED_NONE. */
 static reducer before(const step *s, const cuts *c)
 {
 	reducer r = RED_NONE;

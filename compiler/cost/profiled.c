@@ -25,7 +25,7 @@ static double modelled_kernel(arena *tmp, const topology *t,
 	return topology_load_seconds(own, x->type, &form, &x->load, &x->work);
 }
 
-/* Among the devices of the innermost levels. */
+/* For devices of the innermost levels. */
 static double modelled_transfer(arena *tmp, const topology *t,
 				const profile_transfer *x)
 {
@@ -37,7 +37,7 @@ static double modelled_transfer(arena *tmp, const topology *t,
 	       topology_move_seconds(own, &m);
 }
 
-/* Of a modelled time that is 0 nothing follows. */
+/* Nothing follows from a modelled time of 0. */
 static double times_longer(double measured, double modelled)
 {
 	return modelled > 0 ? log(measured / modelled) : NAN;
@@ -72,7 +72,7 @@ const topology *topology_profiled(arena *a, const topology *t,
 
 /* ---- what is like it --------------------------------------------------- */
 
-/* A mean of logarithms, the weights of which are those of nearness. */
+/* A mean of logarithms, weighted by nearness. */
 typedef struct mean {
 	double sum, weight;
 } mean;
@@ -96,7 +96,7 @@ static double apart2(double x, double y)
 	return d * d;
 }
 
-/* 0 only where they are the same. */
+/* 0 only if they are equal. */
 static double kernel_distance2(const profile_kernel *x, const box *part,
 			       int nvars, int devices)
 {

@@ -4,7 +4,7 @@
 
 #include "compiler/cost/program_bounds_build.h"
 
-enum { MOST_OF_THREE = 1 << 12 }; /* entries of a table of three */
+enum { MOST_OF_THREE = 1 << 12 }; /* entries of a table over three variables */
 
 /* ---- variables --------------------------------------------------------- */
 
@@ -102,7 +102,7 @@ static bool made_alike(const bound_maker *m, tensor_id t, int i, int j)
 	return true;
 }
 
-/* Whether the reader of a tensor is. */
+/* Whether a tensor and its reader are. */
 static bool read_alike(const bound_maker *m, tensor_id t, int i, int j)
 {
 	const merge *x = &m->merges[t];
@@ -139,10 +139,9 @@ static bool refined(const bound_maker *m, tensor_id t, int i, int j, cuts *to)
 	return further;
 }
 
-/* A node that is a part of another is divided as that one is.  Where its own
- * way divides nothing, and the other is divided, its program is that of a plan
- * which divides both: a bound of that plan is enough, if the plan is among the
- * ways. */
+/* A node merged into another is divided like that one.  If its own way divides
+ * nothing and the other is divided, its program is that of a plan which divides
+ * both: a bound for that plan suffices if the plan is among the ways. */
 static bool is_loose(const bound_maker *m, tensor_id t)
 {
 	const candidate_set *w = m->x->candidates;
@@ -178,8 +177,9 @@ static void set_loose(bound_maker *m)
 	}
 }
 
-/* Sets to 0 the bytes that a node fetches under a way that divides nothing: as
- * a part of another node it may be divided in ways that are not enumerated. */
+/* Sets the bytes that a node fetches to 0 for a way that divides nothing:
+ * merged into another node it may be divided in ways that are not
+ * enumerated. */
 static void leave_open(const bound_maker *m, node_id n, int ntensor,
 		       double *cost)
 {

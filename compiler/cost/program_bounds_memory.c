@@ -1,4 +1,4 @@
-/* Lower bounds of the memory of a program: of blocks in use together. */
+/* Lower bounds of the memory of a program: sums of blocks in use together. */
 #include "config.h"
 
 #include "compiler/cost/program_bounds_build.h"
@@ -10,7 +10,7 @@ static bool is_kept(const tensor *t)
 	       t->output;
 }
 
-/* The node that computes what a state becomes; NONE where nothing does. */
+/* The node that computes the next value of a state; NONE. */
 static node_id updates(const bound_maker *m, tensor_id t)
 {
 	const tensor *x = &m->g->tensors[t];
@@ -19,9 +19,9 @@ static node_id updates(const bound_maker *m, tensor_id t)
 	return stays ? NONE : m->g->tensors[x->next].producer;
 }
 
-/* Whether a tensor that is kept has its block for itself when a node runs.  A
- * state's may be another result's from the state's last reader on until the
- * next state is computed. */
+/* Whether a tensor that is kept has its block for itself when a node runs.
+ * From the state's last reader on until its next value is computed, a state's
+ * block may be another result's. */
 static bool has_block(const bound_maker *m, tensor_id t, node_id n)
 {
 	node_id by = updates(m, t);
@@ -29,9 +29,9 @@ static bool has_block(const bound_maker *m, tensor_id t, node_id n)
 	       (by == NONE || (m->above[n] & node_bit(by)));
 }
 
-/* Whether a tensor has its block when a node has run and what comes before it,
- * whatever the order: somebody still needs it.  The node that runs next may
- * have fetched early; one with another node in between has not. */
+/* Whether a tensor has its block after a node and all nodes before it have run,
+ * in any order, because it is still needed.  The node that runs next may have
+ * fetched early; one with another node in between has not. */
 static bool is_needed_after(const bound_maker *m, tensor_id t, node_id n)
 {
 	node_set left = m->readers[t] & m->below[n];
@@ -51,15 +51,16 @@ static bool is_there_before(const bound_maker *m, tensor_id t, node_id n)
 	return x->kind == TENSOR_STATE || x->output || m->readers[t];
 }
 
-/* A tensor that becomes a state lies in the state's place, which is counted. */
+/* A tensor that becomes a state is in the state's place, which is counted
+ * already. */
 static bool is_live(const bound_maker *m, tensor_id t, node_id n)
 {
 	return !m->next[t] && is_there_before(m, t, n) &&
 	       is_needed_after(m, t, n);
 }
 
-/* Whether a node may fetch more of a tensor, in place of the block: if a part
- * of the node reads the tensor, too. */
+/* Whether a node may fetch more of a tensor in place of the block, because a
+ * node merged into it reads the tensor too. */
 static bool may_fetch_more(const bound_maker *m, const time_model_pair *p,
 			   const time_model_cost *c)
 {
@@ -114,8 +115,8 @@ static double moved_result(const bound_maker *m, const time_model_pair *p,
 					    : c->copy + stored);
 }
 
-/* Whether the result may take the place of an input, of the node or of one that
- * is a part of it. */
+/* Whether the result may replace an input in place: one of the node's, or of a
+ * node merged into it. */
 static bool may_replace(const bound_maker *m, node_id id)
 {
 	const node *n = &m->g->nodes[id];
@@ -125,8 +126,8 @@ static bool may_replace(const bound_maker *m, node_id id)
 	return bound_may_grow(m, id);
 }
 
-/* A block that is given up for a copy of it, and only then: the less of both.
- * A node that others may become a part of may fetch more. */
+/* The bytes of a block that may be given up, but only for a copy of it: the
+ * smaller of both.  A node with others merged into it may fetch more. */
 static double block_or_copy(const bound_maker *m, const time_model_pair *p,
 			    const time_model_cost *c, int64_t stored)
 {
@@ -135,8 +136,8 @@ static double block_or_copy(const bound_maker *m, const time_model_pair *p,
 	return (double)(c->copy == 0 || stored < c->copy ? stored : c->copy);
 }
 
-/* A node, not n, that still reads a tensor when n has run, or that updates it,
- * before n or after it; NONE. */
+/* A node other than n that still reads a tensor after n has run, or that
+ * updates it, before or after n; NONE. */
 static node_id other_reader(const bound_maker *m, tensor_id t, node_id n)
 {
 	node_id by = updates(m, t);
@@ -146,7 +147,7 @@ static node_id other_reader(const bound_maker *m, tensor_id t, node_id n)
 	return left ? __builtin_ctzll(left) : NONE;
 }
 
-/* A tensor that does not keep its block for certain: it, or a copy. */
+/* Adds a tensor that need not keep its block: it, or a copy. */
 static void add_unsettled(bound_maker *m, program_bound *f, tensor_id t,
 			  node_id n)
 {
@@ -160,7 +161,7 @@ static void add_unsettled(bound_maker *m, program_bound *f, tensor_id t,
 	}
 }
 
-/* The bytes in use besides those that a node reads and computes. */
+/* The bytes in use in addition to those that a node reads and computes. */
 static program_bound others(bound_maker *m, node_id n)
 {
 	program_bound f = { 0 };
@@ -185,16 +186,17 @@ static void add_inputs(bound_maker *m, program_bound *f, node_id n,
 	}
 }
 
-/* Whether an input is where it is stored whenever another one is fetched for
- * the node.  That one may be fetched early, before the last node runs: a result
- * is there for certain only if another node comes between. */
+/* Whether an input is certain to be in its stored block whenever another is
+ * fetched for the node.  That one may be fetched early, before the last node
+ * runs, so a result is certain to be there only if another node comes
+ * between. */
 static bool is_there_early(const bound_maker *m, tensor_id t, node_id n)
 {
 	node_id by = m->g->tensors[t].producer;
 	return by == NONE || (m->below[by] & m->above[n]);
 }
 
-/* The inputs that are there while one is fetched. */
+/* Adds the inputs that are present while one is fetched. */
 static void add_early_inputs(bound_maker *m, program_bound *f, node_id n,
 			     const time_model_pair *fetched)
 {
@@ -211,7 +213,7 @@ static void add_bytes(bound_maker *m, program_bound f)
 	vec_push(m->to->arena, &m->to->bytes, f);
 }
 
-/* While it fetches, runs, and hands on. */
+/* Adds the instants at which a node fetches, runs, and passes on. */
 static void add_instants(bound_maker *m, node_id n)
 {
 	const time_model_pair *out = &m->x->pairs.at[m->x->first[n]];
@@ -243,7 +245,7 @@ static void add_instants(bound_maker *m, node_id n)
 	add_bytes(m, done);
 }
 
-/* Before the first node and after the last. */
+/* Adds the instants before the first node and after the last. */
 static void add_ends(bound_maker *m)
 {
 	program_bound begin = { 0 }, end = { 0 };

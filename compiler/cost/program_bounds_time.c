@@ -3,7 +3,7 @@
 
 #include "compiler/cost/program_bounds_build.h"
 
-/* A copy that several read may be fetched once: each pays its part. */
+/* A copy that several nodes read may be fetched once; each pays a share. */
 static double share_of(const bound_maker *m, const time_model_pair *p,
 		       double seconds)
 {
@@ -31,7 +31,8 @@ static double local_seconds(const bound_maker *m, const time_model_pair *p,
 	return bound_is_shared(m, p) ? 0 : c->seconds - c->remote;
 }
 
-/* Of what one waits for: a copy that others read, too, but not in part. */
+/* Seconds that a node waits for: also a copy that others read too, but not in
+ * shares. */
 static double awaited_seconds(const bound_maker *m, const time_model_pair *p,
 			      const time_model_cost *c, int64_t stored)
 {
@@ -39,7 +40,7 @@ static double awaited_seconds(const bound_maker *m, const time_model_pair *p,
 	return bound_is_shared(m, p) ? c->least : c->seconds;
 }
 
-/* Of what the first node of all waits for: its fetches follow each other. */
+/* Seconds that the very first node waits for: its fetches follow each other. */
 static double first_seconds(const bound_maker *m, const time_model_pair *p,
 			    const time_model_cost *c, int64_t stored)
 {
@@ -61,7 +62,8 @@ static const double *run_of(const bound_maker *m, node_id n)
 	return bound_may_grow(m, n) ? m->x->work[n] : m->x->run[n];
 }
 
-/* Of a node that is no part of its reader; that has to read its result then. */
+/* Seconds lost if a node is not merged into its reader, which then has to read
+ * its result. */
 static double lost_seconds(const bound_maker *m, tensor_id t, int made,
 			   int held, int used)
 {
@@ -73,8 +75,8 @@ static double lost_seconds(const bound_maker *m, tensor_id t, int made,
 	return lost;
 }
 
-/* A node of which others are parts takes what its own arithmetic takes, at
- * least; one that is a part itself takes nothing of its own. */
+/* A node with others merged into it takes at least the time of its own
+ * arithmetic; a node that is merged takes no time of its own. */
 static void add_run(bound_maker *m, program_bound *f, node_id n)
 {
 	if (bound_may_go(m, n))
@@ -83,7 +85,8 @@ static void add_run(bound_maker *m, program_bound *f, node_id n)
 		bound_add_term(m, f, m->node_var[n], -1, run_of(m, n));
 }
 
-/* All of the nodes, where `runs` is set, and what is counted of transfers. */
+/* Adds the sum over all nodes of their runs, if `runs' is set, and of what is
+ * counted of transfers. */
 static void add_total(bound_maker *m, bool runs, counting count)
 {
 	program_bound f = { 0 };
@@ -103,8 +106,8 @@ static double usual_seconds(const bound_maker *m, const time_model_pair *p,
 			       0);
 }
 
-/* The longest chain of nodes, each of which reads what the one before it
- * computes: none of what is on it can overlap. */
+/* Adds the longest chain of nodes, each of which reads the result of the one
+ * before: no two of them can overlap. */
 static void add_chain(bound_maker *m, const int *usual)
 {
 	const time_model *x = m->x;

@@ -1,4 +1,4 @@
-/* Schedules: their lists, and their simulation. */
+/* Schedules of pipelines: their lists, and their simulation. */
 #include "config.h"
 
 #include <assert.h>
@@ -81,7 +81,7 @@ const char *pipeline_refused(arena *a, const pipeline *p)
 
 /* ---- lists -------------------------------------------------------------- */
 
-/* The k-th forward or backward step of a device: chunk by chunk, so many
+/* The k-th forward or backward step of a device: chunk by chunk, S
  * micro-batches of each; the backward pass begins with the last chunk. */
 static void add(const pipeline *p, step_list *to, step_kind kind, int k)
 {
@@ -98,7 +98,7 @@ static void add(const pipeline *p, step_list *to, step_kind kind, int k)
 		};
 }
 
-/* Forward steps before the first backward step, of so many. */
+/* The number of forward steps, out of `all', before the first backward step. */
 static int warm_up(const pipeline *p, int s, int all)
 {
 	int n = p->ndevices, v = p->chunks;
@@ -109,7 +109,7 @@ static int warm_up(const pipeline *p, int s, int all)
 	return (int)least(all, 2 * (n - s - 1) + (v - 1) * n);
 }
 
-/* The steps of a device, with those that are left out. */
+/* The number of a device's steps, including those left out. */
 static int steps_of(const pipeline *p)
 {
 	int n = p->ndevices, m = p->micro_batches;
@@ -143,8 +143,7 @@ static bool covers(const int *a, const int *b, int n)
 	return true;
 }
 
-/* Adds an instant, unless another one covers it, in place of those that it
- * covers. */
+/* Adds an instant unless another covers it, replacing those that it covers. */
 static void add_instant(chunk_counts *to, int v, int running, const int *now)
 {
 	int kept = 0;
@@ -165,9 +164,9 @@ static void add_instant(chunk_counts *to, int v, int running, const int *now)
 	to->n = kept + 1;
 }
 
-/* The warm-up takes less than (V + 1) S forward steps, and V S pairs of steps
- * after it the same micro-batches are in flight again, S numbers on: four
- * rounds of S micro-batches have all that more of them have. */
+/* The warm-up takes fewer than (V + 1) S forward steps.  V S pairs of steps
+ * later the same micro-batches are in flight again, with numbers greater by S.
+ * So four rounds of S micro-batches show everything that more rounds do. */
 chunk_counts schedule_chunk_counts(arena *a, int s, int ndevices, int chunks,
 				   int micro_batches)
 {
@@ -199,7 +198,7 @@ chunk_counts schedule_chunk_counts(arena *a, int s, int ndevices, int chunks,
 
 typedef struct runner {
 	const pipeline *p;
-	int nstages; /* virtual */
+	int nstages; /* virtual stages */
 	int64_t *forward_end, *backward_end; /* by stage and micro-batch; -1 */
 	int64_t *free_at;		     /* by device */
 	int *next, *kept;
@@ -211,7 +210,7 @@ static int64_t *cell(const runner *r, int64_t *of, int q, int m)
 	return &of[(int64_t)q * r->p->micro_batches + m];
 }
 
-/* The time at which the inputs of a step are on its device; -1: not known
+/* The time at which the inputs of a step are on its device; -1 if not known
  * yet. */
 static int64_t ready(const runner *r, const pipeline_step *t, int q)
 {
@@ -247,7 +246,7 @@ static int64_t duration(const pipeline *p, step_kind kind, int q)
 	return 0;
 }
 
-/* Does the next step of device s, if it can begin. */
+/* Does the next step of device s if it can begin. */
 static bool advance(runner *r, step_list *list, int s)
 {
 	pipeline_step *t = &list->at[r->next[s]];
@@ -326,7 +325,7 @@ pipeline_run *pipeline_run_lists(arena *a, const pipeline *p, step_list *lists)
 	return all ? r.run : NULL;
 }
 
-/* Steps that all take as long as each other, where no times are given. */
+/* Gives all steps equal times if none are given. */
 static pipeline with_times(arena *a, const pipeline *p)
 {
 	pipeline q = *p;

@@ -1,9 +1,9 @@
 /* Zero bubble: backward passes in two parts, so that the gradients of weights
- * fill what would be bubbles (Qi, Wan, Huang, Lin: Zero Bubble Pipeline
- * Parallelism, ICLR 2024).
+ * fill the bubbles (Qi, Wan, Huang, Lin: Zero Bubble Pipeline Parallelism, ICLR
+ * 2024).
  *
- * The handcrafted lists H1 are independent of times; a greedy rule knows the
- * times and no future.  Both are planned, and the faster run is taken. */
+ * The handcrafted lists H1 do not depend on times; a greedy rule uses the times
+ * but does not look ahead.  Both are planned, and the faster one is taken. */
 #include "config.h"
 
 #include <assert.h>
@@ -15,9 +15,9 @@ static void push(step_list *list, step_kind kind, int m)
 	list->at[list->n++] = (pipeline_step){ .kind = kind, .micro_batch = m };
 }
 
-/* H1's list of device s: S - s forward steps, then B and F in turn, a W before
- * an F that would be one too many.  Once no F is left: W after each B, or all
- * B first. */
+/* H1's list for device s: S - s forward steps, then B and F in turn, with a W
+ * before any F that would be one too many.  After the last F: W after each B,
+ * or all B first. */
 static step_list handcrafted(arena *a, const pipeline *p, int s, bool late)
 {
 	int n = p->ndevices, m = p->micro_batches, nf = 0, nb = 0, nw = 0;
@@ -45,7 +45,7 @@ static step_list handcrafted(arena *a, const pipeline *p, int s, bool late)
 typedef struct greedy {
 	const pipeline *p;
 	int64_t *now;		  /* by device */
-	int *nf, *nb, *nw;	  /* done, by device */
+	int *nf, *nb, *nw;	  /* done so far, by device */
 	int64_t *f_end, *b_end;	  /* by device and micro-batch; -1 */
 	step_list *lists;
 } greedy;
@@ -60,7 +60,7 @@ static int64_t link_of(const greedy *g, int q)
 	return g->p->link ? g->p->link[q] : 0;
 }
 
-/* When the next step of a kind can begin on device s; -1 if not now. */
+/* When the next step of a kind can begin on device s; -1 if it cannot now. */
 static int64_t begin_of(const greedy *g, int s, step_kind kind)
 {
 	int n = g->p->ndevices, m = g->p->micro_batches;
@@ -84,8 +84,8 @@ static int64_t begin_of(const greedy *g, int s, step_kind kind)
 	return at < 0 ? at : later(at, g->now[s]);
 }
 
-/* B if it can begin at the earliest time that anything can, else F, else W.
- * Returns that time; -1 if nothing can begin. */
+/* Chooses B if it can begin at the earliest time at which anything can, else F,
+ * else W.  Returns that time; -1 if nothing can begin. */
 static int64_t choose(const greedy *g, int s, step_kind *kind)
 {
 	static const step_kind rank[] = { STEP_B, STEP_F, STEP_W };

@@ -5,7 +5,7 @@
 #include "compiler/solver/problem.h"
 #include "layout/product.h"
 
-/* The tensor of a pair, whole, in the choices at hand. */
+/* The whole tensor of a pair, with the current choices. */
 typedef struct candidate {
 	arena *tmp;
 	const mesh *m;
@@ -13,7 +13,7 @@ typedef struct candidate {
 	int64_t dims[MAX_NVARS];
 	cuts node_cuts, tensor_cuts;
 	layout layout;
-	const product **stored; /* by choice of the tensor */
+	const product **stored; /* by choice for the tensor */
 } candidate;
 
 static void begin(candidate *c)
@@ -44,8 +44,8 @@ static void set_choice(const candidate *c, cuts *to, int choice)
 	to->dim[c->m->naxes - 1] = (signed char)choice;
 }
 
-/* Elements that the groups, of which one in `share' has no zeros, move to what
- * they need from what is stored. */
+/* Elements that the groups move from what is stored to what they need; one
+ * group in `share' has no zeros. */
 static bool reads(const product *need, const product *stored, int share,
 		  int64_t *n)
 {
@@ -57,8 +57,8 @@ static bool reads(const product *need, const product *stored, int share,
 	return true;
 }
 
-/* Elements that the groups move to what they store from what they make, of
- * which each of the sharers of a partial result receives its share first. */
+/* Elements that the groups move from what they compute to what they store; each
+ * sharer of a partial result first receives its share. */
 static bool results(const product *made, const product *stored, int sharers,
 		    int64_t *n)
 {
@@ -72,7 +72,7 @@ static bool results(const product *made, const product *stored, int sharers,
 	return true;
 }
 
-/* Fills in the row of the node's choice that is set. */
+/* Fills in the row of the node's current choice. */
 static bool row(candidate *c, int64_t *to)
 {
 	const pair *p = c->p;

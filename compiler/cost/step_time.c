@@ -18,7 +18,7 @@ step_time *step_time_new(arena *a, const graph *g, const mesh *m,
 	return o;
 }
 
-/* Fits: COST_MAX is more than ten days. */
+/* COST_MAX is more than ten days, so it fits. */
 static int64_t picoseconds(double seconds)
 {
 	double c = seconds * 1e12;
@@ -36,15 +36,15 @@ typedef struct pricer {
 	const step_time *o;
 	const formulation *f;
 	int axis;
-	double later;	  /* workers along the axes still to come */
+	double later;	  /* workers along the remaining axes */
 	double latency;	  /* of a transfer on this axis */
 	double bandwidth; /* of all workers together */
-	/* Tables that were priced already, by those that they come from. */
+	/* Tables priced already, by the tables they come from. */
 	VEC(priced) priced;
 	hash_table by_table;
 } pricer;
 
-/* Of the bytes of all runs of a node. */
+/* The price of the bytes of all runs of a node. */
 static int64_t price_bytes(const pricer *p, int64_t bytes, int runs)
 {
 	if (bytes == 0 || bytes == COST_MAX)
@@ -52,7 +52,7 @@ static int64_t price_bytes(const pricer *p, int64_t bytes, int runs)
 	return picoseconds(p->latency * runs + (double)bytes / p->bandwidth);
 }
 
-/* Nodes that share a table run as often. */
+/* Nodes that share a table run equally often. */
 static const int64_t *price_table(pricer *p, const int64_t *cost, int n,
 				  int runs)
 {
@@ -69,8 +69,8 @@ static const int64_t *price_table(pricer *p, const int64_t *cost, int n,
 	return to;
 }
 
-/* Seconds of a worker's part of a node, in all its runs, when this axis
- * divides variable v: of the last one, whose blocks are the largest. */
+/* Seconds of a worker's part of a node, in all its runs, if this axis divides
+ * variable v: those of the last worker, whose blocks are the largest. */
 static double node_seconds(const pricer *p, node_id n, int v)
 {
 	const step *s = p->f->step;
@@ -89,7 +89,7 @@ static double node_seconds(const pricer *p, node_id n, int v)
 				       1 / p->later);
 }
 
-/* Bytes that a worker holds of a tensor when this axis cuts dimension d. */
+/* Bytes of a tensor on a worker if this axis cuts dimension d. */
 static double held_bytes(const pricer *p, tensor_id t, int d)
 {
 	const step *s = p->f->step;

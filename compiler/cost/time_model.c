@@ -12,33 +12,33 @@
 #include "compiler/graph/turns.h"
 #include "layout/layout_classes.h"
 
-/* Of the pairs that are alike one has the table, of the nodes one the seconds
- * that they run: without tensors. */
+/* Of similar pairs one has the table; of similar nodes one has the seconds of
+ * their runs, stored without a tensor. */
 typedef struct known {
 	const kernel *kernel;
 	uint32_t inputs;
-	int runs; /* of the nodes: graph_runs() */
+	int runs; /* of the nodes, as graph_runs() */
 	const candidates *nodes, *tensors;
 	const void *found;
 } known;
 
-/* In the place of inputs, where there are no tensors. */
+/* Stored in place of inputs if there is no tensor. */
 enum { ARITHMETIC = 1 };
 
 struct time_model_cache {
 	arena *arena;
 	mesh mesh;
 	const topology *topology;
-	topology at_once; /* the same with memory that takes no time */
+	topology at_once; /* the same machine with infinitely fast memory */
 	bool bounds;
-	int64_t pad; /* the most by which a size was rounded up */
+	int64_t pad; /* the greatest amount by which a size was rounded up */
 	VEC(known) known;
 	hash_table by_key;
 };
 
 /* ---- one table --------------------------------------------------------- */
 
-/* A node in all its candidates, by a tensor in all its own. */
+/* A node in all its candidates, with a tensor in all its own. */
 typedef struct pair {
 	time_model_cache *cache;
 	const known *known;
@@ -52,8 +52,8 @@ static pair pair_of(arena *tmp, time_model_cache *b, const known *e,
 	return (pair){ b, e, type, layout_classes_new(tmp, &b->mesh) };
 }
 
-/* The layouts of the tensor where it is stored as its j-th candidate, and of
- * what the node's i-th candidate reads or makes of it. */
+/* The layouts of the tensor as stored by its j-th candidate, and as read or
+ * computed by the node's i-th candidate. */
 static layout stored(const pair *x, int j)
 {
 	return (layout){ .kind = LAYOUT_STORED,
@@ -84,8 +84,8 @@ static int64_t rounded(int64_t n, int64_t *pad)
 	return up;
 }
 
-/* The least that a worker takes for so many bytes to all: a message, over links
- * each of which brings a share of what its part of the machine gets. */
+/* The least time in which a worker receives its share of `bytes': one message,
+ * over links that each bring a share of what its part of the machine gets. */
 static double least_seconds(const pair *x, double bytes)
 {
 	const topology *t = x->cache->topology;
@@ -101,12 +101,12 @@ static double least_seconds(const pair *x, double bytes)
 	int n = mesh_workers(&x->cache->mesh);
 	if (t->profiled) /* what was measured may be any time */
 		return 0;
-	if (t->now) /* their curves begin anywhere */
+	if (t->now) /* the curves may begin anywhere */
 		latency = 0;
 	return bytes > 0 ? latency + bytes / n / fastest : 0;
 }
 
-/* The workers that are examined: few of many. */
+/* The number of workers examined: few of many. */
 static int examined(const mesh *m)
 {
 	enum { FEW = 8, OF_MANY = 4 };
@@ -132,7 +132,7 @@ static void add_transfer(pair *x, layout_use use, const layout *from,
 		c->least += least_seconds(x, (double)bytes);
 }
 
-/* Bytes that a buffer of a layout takes. */
+/* Bytes of a buffer with a layout. */
 static int64_t room(pair *x, const layout *l)
 {
 	int class = layout_class_of(x->classes, l);
@@ -147,7 +147,8 @@ static bool are_same(pair *x, const layout *l, const layout *m)
 
 static const time_model_cost impossible = { .seconds = INFINITY };
 
-/* Whether the tensor is partial only where the node gives it or hands it on. */
+/* Whether the tensor is partial only where the node gives it or passes it
+ * on. */
 static bool fits(const pair *x, int i, int j)
 {
 	const known *e = x->known;
@@ -224,7 +225,7 @@ static uint64_t hash_known(const known *e)
 	return hash_bytes(h, p, sizeof(p));
 }
 
-/* Sets e->found if it was made already. */
+/* Sets e->found if it was computed already. */
 static bool find_known(const time_model_cache *b, known *e)
 {
 	uint64_t hash = hash_known(e);
@@ -259,8 +260,8 @@ static const time_model_cost *table_of(time_model_cache *b, known e,
 
 /* ---- all of them ------------------------------------------------------- */
 
-/* Whether what a node has at i, an input or for -1 the result, is the first of
- * its inputs that are the same tensor. */
+/* Whether a node's input i, or for -1 its result, is the first of the inputs
+ * that are this tensor. */
 static bool is_first(const node *n, int i, uint32_t *inputs)
 {
 	*inputs = i < 0 ? 0 : byte_model_same_inputs(n, i);
@@ -289,9 +290,9 @@ static void add_pairs(arena *a, time_model_cache *b, time_model *x, node_id id)
 	}
 }
 
-/* Seconds of each way to run a node on a machine.  Of its arithmetic alone
- * nothing is known where kernels were measured: one that it is merged into may
- * take any time. */
+/* Seconds of each way to run a node on a machine.  Where kernels were measured,
+ * nothing is known of its arithmetic alone: a kernel into which it is merged
+ * may take any time. */
 static const double *make_runs(time_model_cache *b, const known *e,
 			       const topology *t)
 {
@@ -324,7 +325,7 @@ static const double *runs_of(time_model_cache *b, const time_model *to,
 	return e.found;
 }
 
-/* Bytes of the last block, the largest. */
+/* Bytes of the last block, which is the largest. */
 static const int64_t *blocks_of(arena *a, time_model_cache *c,
 				const tensor_type *t, const candidates *w)
 {
@@ -394,14 +395,14 @@ int64_t time_model_cells(const graph *g, const candidate_set *w)
 
 /* ---- the problem ------------------------------------------------------- */
 
-/* Fits: COST_MAX is more than ten days. */
+/* COST_MAX is more than ten days, so it fits. */
 static int64_t picoseconds(double seconds)
 {
 	double c = seconds * 1e12;
 	return c < (double)COST_MAX ? (int64_t)c : COST_MAX;
 }
 
-/* A table of picoseconds, of a table of costs and a price of a byte. */
+/* A table of picoseconds made from a table of costs and a price per byte. */
 typedef struct priced {
 	const time_model_cost *from;
 	double price;

@@ -18,7 +18,7 @@
 	  [DT_I64 ... DT_BOOL] = f, [DT_F8E4M3FN ... DT_F8E8M0] = q, \
 	  [DT_F6E2M3 ... DT_COUNT - 1] = f }
 
-/* A core of a common server with shared memory for a network; round numbers.
+/* A core of a common server, with shared memory as the network; round numbers.
  * It copies what it receives itself. */
 static const topology cpu = {
 	.name = "cpu",
@@ -29,8 +29,8 @@ static const topology cpu = {
 	.levels = { { "memory", 0, 5e-6, 5e9 } },
 };
 
-/* Amazon's p2.8xlarge, on which Tofu was measured: halves of a K80 behind PCIe
- * switches, 21 GB/s from peer to peer. */
+/* Amazon's p2.8xlarge, on which Tofu was measured: halves of K80s behind PCIe
+ * switches, 21 GB/s peer to peer. */
 static const topology k80 = {
 	.name = "8xk80",
 	.device = "half a Tesla K80",
@@ -80,8 +80,8 @@ const topology *topology_preset(int i)
 
 /* ---- the mesh ---------------------------------------------------------- */
 
-/* The number of parts of each level that k devices fill, from the innermost
- * on. */
+/* The number of parts of each level that k devices use, from the innermost
+ * level on. */
 static bool fill_levels(const topology *t, int k, int *used)
 {
 	for (int i = t->nlevels; i-- > 0;) {
@@ -139,11 +139,11 @@ void topology_levels(const topology *t, const mesh *m, int *levels)
 /* ---- times ------------------------------------------------------------- */
 
 /* The bytes that a collective brings each device over level i, relative to
- * those that the device finally keeps from there.  A collective goes level
- * after level, the outermost first, and a device passes the bytes of one level
- * on over the levels within.  So each device brings only its share of the needs
- * of all devices within its part of the machine, but the bytes of the levels
- * before are passed on with it. */
+ * those that the device finally keeps from there.  A collective goes level by
+ * level, the outermost first, and a device passes the bytes of one level on
+ * over the levels within.  So each device brings only its share of what all
+ * devices in its part of the machine need, but passes on the bytes of the
+ * levels before as well. */
 static double ring_share(const topology *t, const topology_move *m, int i)
 {
 	double share = 1;
@@ -160,8 +160,8 @@ static double slowed(const topology *t, double seconds)
 	return t->crowded > 1 ? seconds * t->crowded : seconds;
 }
 
-/* The curve of a collective; of one that was not measured, that of one that is
- * like it; NULL for none. */
+/* The curve of a collective; if it was not measured, that of a similar one;
+ * NULL if there is none. */
 static const measured_transfer *measured_of(const topology_level *l,
 					    const topology_move *m)
 {
@@ -171,8 +171,9 @@ static const measured_transfer *measured_of(const topology_level *l,
 	return x ? x : l->measured[COLL_ALL_GATHER];
 }
 
-/* Over a level that was measured: a ring of more devices than there were has so
- * many more messages.  Never less than the level's bandwidth allows. */
+/* Seconds over a level that was measured.  A ring of more devices than were
+ * measured has proportionally more messages.  Never less than the level's
+ * bandwidth allows. */
 static double level_seconds(const topology *t, const topology_level *l,
 			    const measured_transfer *x,
 			    const topology_move *m, int i, double bytes)
@@ -192,8 +193,8 @@ void topology_move_bytes(const topology *t, const topology_move *m,
 				   : m->bytes[i];
 }
 
-/* Around a ring a message follows another, one less than there are peers; side
- * by side they wait for one latency, the longest. */
+/* In a ring messages follow each other, one fewer than there are peers.
+ * Messages side by side wait for one latency, the longest. */
 double topology_move_seconds(const topology *t, const topology_move *m)
 {
 	double slowest = 0, latency = 0, bytes[MAX_AXES];
@@ -291,8 +292,8 @@ static double roofline(const topology *t, dtype type, double flops,
 	return longest > t->launch ? longest : t->launch;
 }
 
-/* The longer of the times of its arithmetic, by its class, and of its bytes.
- * A bandwidth without limit is that of a bound: bytes take no time. */
+/* The longer of the times for its arithmetic, by its class, and for its bytes.
+ * An infinite bandwidth is used in bounds: bytes then take no time. */
 double topology_load_seconds(const topology *t, dtype type,
 			     const kernel_form *f, const kernel_load *l,
 			     const kernel_work *w)

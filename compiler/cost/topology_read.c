@@ -1,4 +1,5 @@
-/* Topologies from files (docs/topology.md), of which nothing is trusted. */
+/* Reads topologies from files (docs/topology.md).  Nothing in them is
+ * trusted. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -19,7 +20,7 @@ static bool wrong(const reader *r, const char *what)
 	return json_reader_wrong(r, what);
 }
 
-/* A type without a rate of its own runs at that of f32. */
+/* A type without a rate of its own has that of f32. */
 static bool read_flops(const reader *r, const json_t *of, topology *t)
 {
 	const char *key;
@@ -154,7 +155,7 @@ static bool read_kernels(const reader *r, const json_t *of,
 			  &to->curve);
 }
 
-/* Those of one class and type become a list, by side and extent. */
+/* Appends the curves of one class and type to a list, by side and extent. */
 static bool put_kernels(const reader *r, measured_device *d,
 			const measured_kernels *x)
 {
@@ -308,7 +309,7 @@ static bool read_levels(const reader *r, const json_t *of, topology *t)
 	return true;
 }
 
-/* Their numbers are those of the list, one kind behind the other. */
+/* Numbers follow the list, one kind after another. */
 static bool read_kinds(const reader *r, const json_t *of, topology *t)
 {
 	static const char *const keys[] = { "count", "speed", "memory", NULL };
@@ -346,7 +347,7 @@ static bool read_kinds(const reader *r, const json_t *of, topology *t)
 	return true;
 }
 
-/* Version 2 has what was measured. */
+/* Version 2 can have measurements. */
 static bool read_version(const reader *r, const json_t *j)
 {
 	const json_t *v = json_object_get(j, "version");
@@ -360,7 +361,8 @@ static bool read_version(const reader *r, const json_t *j)
 	       wrong(r, "'measured', 'processors' and 'made' are of version 2");
 }
 
-/* A plan has the name, which has to be one there. */
+/* Reads the name, which plans contain and which must therefore be valid
+ * there. */
 static bool read_title(const reader *r, const json_t *j, topology *t)
 {
 	enum { MOST = 4096 };
