@@ -305,15 +305,21 @@ static void write_text(const binder *b, int i)
 		append_slot(b, k, to, &list->at[e], &define, &undefine);
 	vec_push(b->a, &define, '\0');
 	vec_push(b->a, &undefine, '\0');
-	to->define = arena_printf(b->a, "#define TDL_KERNEL tdl_kernel_%d\n"
-				  "#define TDL_PART(x) tdl_kernel_%d_##x\n"
-				  "#define TDL_INT %s\n"
-				  "#define TDL_NWORDS %d\n%s", i, i,
+	to->define = arena_printf(b->a, "#define TDL_INT %s\n"
+				  "#define TDL_NWORDS %d\n%s",
 				  to->wide ? "int64_t" : "int32_t", to->nwords,
 				  define.at);
-	to->undefine = arena_printf(b->a, "#undef TDL_KERNEL\n"
-				    "#undef TDL_PART\n#undef TDL_INT\n"
+	to->undefine = arena_printf(b->a, "#undef TDL_INT\n"
 				    "#undef TDL_NWORDS\n%s", undefine.at);
+}
+
+char *bind_text(arena *a, const binding *b, const char *name,
+		const char *source)
+{
+	return arena_printf(a, "\n#define TDL_KERNEL %s\n"
+			    "#define TDL_PART(x) %s_##x\n%s%s%s"
+			    "#undef TDL_KERNEL\n#undef TDL_PART\n", name, name,
+			    b->define, source, b->undefine);
 }
 
 /* ---- all kernels ------------------------------------------------------- */

@@ -51,8 +51,7 @@ typedef struct binding {
 
 /* The bindings of all kernels of a plan that has CUDA, in a.  They are found
  * from the given workers and a sample of the others, so that processes produce
- * the same text if their workers are alike.  Kernel i is called
- * tdl_kernel_i. */
+ * the same text if their workers are alike. */
 binding *bind_kernels(arena *a, const plan *p, int first, int nworkers);
 
 /* The same for n > 0 stages of a pipeline, which share their kernels. */
@@ -61,6 +60,10 @@ typedef struct bind_part {
 	int first, nworkers;
 } bind_part;
 binding *bind_all_kernels(arena *a, int n, const bind_part *parts);
+
+/* The text of a kernel, `source', that is called `name', bound; in a. */
+char *bind_text(arena *a, const binding *b, const char *name,
+		const char *source);
 
 /* Computes the words of a run: w[0 .. b->nwords). */
 void bind_words(const binding *b, const bind_run *r, int64_t *w);

@@ -45,11 +45,11 @@ char *program_kernels(arena *a, const plan *p, int n)
 	for (int i = 0; i < p->nkernels; i++) {
 		if (!b[i].used || used++ / KERNELS_IN_A_FILE != n)
 			continue;
-		const char *parts[] = { "\n", b[i].define, p->kernels[i].cuda,
-					b[i].undefine };
-		for (int j = 0; j < 4; j++)
-			for (const char *c = parts[j]; *c; c++)
-				vec_push(a, &s, *c);
+		const char *name = arena_printf(a, "tdl_kernel_%d", i);
+		const char *bound = bind_text(a, &b[i], name,
+					      p->kernels[i].cuda);
+		for (const char *c = bound; *c; c++)
+			vec_push(a, &s, *c);
 	}
 	if (n > 0 && n * KERNELS_IN_A_FILE >= used)
 		return NULL;

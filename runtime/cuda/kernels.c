@@ -3,14 +3,17 @@
 #include "runtime/cuda/kernels.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "runtime/cuda/module.h"
 
-/* Kernels in one text: enough to make the prelude's share small, few enough for
- * all processors to have a text to compile. */
-enum { TEXT_KERNELS = 12, WAVES = 4 };
+/* Kernels in one text, about: enough to make the prelude's share small, few
+ * enough for all processors to have a text to compile. */
+enum { TEXT_KERNELS = 16, WAVES = 4 };
 
 /* A kernel on a GPU. */
 typedef struct function {
@@ -32,6 +35,61 @@ struct cuda_kernels {
 
 /* ---- texts ------------------------------------------------------------- */
 
+/* A kernel with its bindings. */
+typedef struct bound {
+	int kernel;
+	const char *define, *source;
+	uint64_t hash; /* of both */
+} bound;
+
+typedef struct texts {
+	int n;
+	const char **at;
+	int *of;	   /* by kernel: its text, -1 for none */
+	const char **name; /* by kernel */
+} texts;
+
+static int compare_content(const bound *x, const bound *y)
+{
+	int order = (x->hash > y->hash) - (x->hash < y->hash);
+	if (order == 0)
+		order = strcmp(x->define, y->define);
+	return order ? order : strcmp(x->source, y->source);
+}
+
+static int by_content(const void *x, const void *y)
+{
+	return compare_content(x, y);
+}
+
+/* The kernels that are used, those that are the same side by side. */
+static bound *sort_kernels(const cuda_kernels *k, arena *a, int *n)
+{
+	bound *all = ARENA_ARRAY(a, bound, k->p->nkernels);
+	*n = 0;
+	for (int i = 0; i < k->p->nkernels; i++) {
+		const binding *b = &k->bindings[i];
+		const char *source = k->p->kernels[i].cuda;
+		if (!b->used)
+			continue;
+		uint64_t hash = hash_str(HASH_SEED, b->define);
+		all[(*n)++] = (bound){ i, b->define, source,
+				       hash_str(hash, source) };
+	}
+	if (*n > 0)
+		qsort(all, (size_t)*n, sizeof(*all), by_content);
+	return all;
+}
+
+/* So many bits of the hash of a kernel are the number of its text. */
+static int text_bits(int nkernels)
+{
+	int bits = 0;
+	while (nkernels > TEXT_KERNELS << bits)
+		bits++;
+	return bits;
+}
+
 typedef VEC(char) bytes;
 
 static void append(arena *a, bytes *to, const char *s)
@@ -40,61 +98,60 @@ static void append(arena *a, bytes *to, const char *s)
 		vec_push(a, to, *s);
 }
 
-static void append_kernel(arena *a, bytes *to, const char *source,
-			  const binding *b)
+static void end_text(arena *a, bytes *text, texts *to)
 {
-	append(a, to, "\n");
-	append(a, to, b->define);
-	append(a, to, source);
-	append(a, to, b->undefine);
+	if (text->n == 0)
+		return;
+	vec_push(a, text, '\0');
+	to->at[to->n++] = text->at;
+	*text = (bytes){ 0 };
 }
 
-typedef struct texts {
-	int n;
-	const char **at;
-	int *of; /* by kernel: its text, -1 for none */
-} texts;
-
+/* Each kernel once; its name and its text follow from what it is, so that plans
+ * that share kernels find each other's in the cache, in whatever order and
+ * beside whichever others they have them. */
 static texts make_texts(const cuda_kernels *k, arena *a)
 {
 	texts t = { .at = ARENA_ARRAY(a, const char *, k->p->nkernels + 1),
-		    .of = ARENA_ARRAY(a, int, k->p->nkernels) };
+		    .of = ARENA_ARRAY(a, int, k->p->nkernels),
+		    .name = ARENA_ARRAY(a, const char *, k->p->nkernels) };
 	bytes text = { 0 };
-	int in_text = 0;
-	for (int i = 0; i < k->p->nkernels; i++) {
+	int n;
+	bound *all = sort_kernels(k, a, &n);
+	int bits = text_bits(n);
+	for (int i = 0; i < k->p->nkernels; i++)
 		t.of[i] = -1;
-		if (!k->bindings[i].used)
+	for (int i = 0; i < n; i++) {
+		int at = all[i].kernel;
+		if (i > 0 && compare_content(&all[i - 1], &all[i]) == 0) {
+			t.name[at] = t.name[all[i - 1].kernel];
+			t.of[at] = t.n;
 			continue;
-		if (in_text == 0)
+		}
+		if (i > 0 && bits > 0 && (all[i - 1].hash ^ all[i].hash) >>
+					 (64 - bits))
+			end_text(a, &text, &t);
+		if (text.n == 0)
 			append(a, &text, "#include \"tdl/cuda.h\"\n");
-		append_kernel(a, &text, k->p->kernels[i].cuda,
-			      &k->bindings[i]);
-		t.of[i] = t.n;
-		if (++in_text < TEXT_KERNELS)
-			continue;
-		vec_push(a, &text, '\0');
-		t.at[t.n++] = text.at;
-		text = (bytes){ 0 };
-		in_text = 0;
+		t.name[at] = arena_printf(a, "tdl_kernel_%016" PRIx64,
+					  all[i].hash);
+		t.of[at] = t.n;
+		append(a, &text, bind_text(a, &k->bindings[at], t.name[at],
+					   all[i].source));
 	}
-	if (in_text) {
-		vec_push(a, &text, '\0');
-		t.at[t.n++] = text.at;
-	}
+	end_text(a, &text, &t);
 	return t;
 }
 
 /* ---- opening ----------------------------------------------------------- */
 
-static bool find_function(cuda_kernels *k, int i, int gpu,
-			  const cuda_module *m, failure *f)
+static bool find_function(cuda_kernels *k, int i, int gpu, const texts *t,
+			  failure *f)
 {
 	const plan_launch *l = &k->p->kernels[i].launch;
 	function *to = &k->functions[i * k->c->ngpus + gpu];
-	char name[40];
 	int blocks = 0;
-	snprintf(name, sizeof(name), "tdl_kernel_%d", i);
-	to->at = cuda_function(k->c, m, gpu, name, f);
+	to->at = cuda_function(k->c, &k->modules[t->of[i]], gpu, t->name[i], f);
 	if (!to->at ||
 	    !CUDA_CALL(&k->c->api, f,
 		       cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
@@ -118,7 +175,7 @@ static bool load(cuda_kernels *k, failure *f)
 				      k->modules, f);
 	for (int i = 0; good && i < k->p->nkernels; i++)
 		for (int g = 0; good && t.of[i] >= 0 && g < k->c->ngpus; g++)
-			good = find_function(k, i, g, &k->modules[t.of[i]], f);
+			good = find_function(k, i, g, &t, f);
 	arena_free(work);
 	return good;
 }

@@ -83,6 +83,39 @@ prints 'received by all devices in 1 all-gather'
 expect 0 cuda "$tmp/long.plan" --verify
 verified
 
+# ---- compiled kernels --------------------------------------------------------
+
+# Of models that have the same kernels, in another order and some twice, the
+# second finds what was compiled for the first.
+cat >"$tmp/one.tdl" <<'END'
+model one() {
+    input x[5, 9]
+    a = neg(x)
+    b = exp(a)
+    c = tanh(b)
+    output a, b, c
+}
+END
+cat >"$tmp/two.tdl" <<'END'
+model two() {
+    input x[5, 9]
+    a = tanh(x)
+    b = exp(a)
+    c = neg(b)
+    d = exp(c)
+    output a, b, c, d
+}
+END
+for name in one two; do
+	expect 0 "$TDLC" plan "$tmp/$name.tdl" -k 1 -o "$tmp/$name.plan"
+	expect 0 cuda "$tmp/$name.plan" --verify
+	verified
+	find "$XDG_CACHE_HOME/tdlc" -name kernels.cubin | sort \
+		>"$tmp/$name.kept"
+done
+cmp "$tmp/one.kept" "$tmp/two.kept" ||
+	fail 'kernels in another order are compiled again'
+
 # ---- micro-batches -----------------------------------------------------------
 
 # shellcheck disable=SC2086
