@@ -1,6 +1,6 @@
-/* Every tensor is cut along its first dimension that is long enough, and every
- * operator divided by the best strategy for that (AllRow-Greedy in Tofu,
- * EuroSys'19, section 7.3). */
+/* The AllRow-Greedy planner (Tofu, EuroSys'19, section 7.3).  Every tensor is
+ * cut along its first dimension that is long enough.  Every operator is divided
+ * by the best strategy for these cuts. */
 #include "config.h"
 
 #include "compiler/planners/planner.h"

@@ -10,20 +10,22 @@
 #include "compiler/planners/planner.h"
 
 enum {
-	MAX_CANDIDATES = 256, /* of a tensor or node */
-	MOST_CELLS = 1 << 16, /* of all tables of costs */
-	MOST_LOOKS = 1 << 18, /* at a value of a variable */
-	MOST_PLANS = 2048,    /* that are lowered */
-	WEIGHINGS = 24,	      /* of bytes against seconds */
-	ROUNDS = 6,	      /* each with twice the distance to the bound */
+	MAX_CANDIDATES = 256, /* candidates of a tensor or node */
+	MOST_CELLS = 1 << 16, /* cells in all cost tables together */
+	MOST_LOOKS = 1 << 18, /* values of variables that are looked at */
+	MOST_PLANS = 2048,    /* plans that are lowered */
+	WEIGHINGS = 24,	      /* weightings of bytes against seconds */
+	/* rounds; each doubles the distance to the bound */
+	ROUNDS = 6,
 };
 
-/* A sum of tables that, less `shift', is a lower bound of seconds or bytes. */
+/* A sum of cost tables.  The sum less `shift' is a lower bound of seconds or
+ * bytes. */
 typedef struct bar {
 	mini_bucket *sum;
-	double shift; /* subtracted from it */
+	double shift; /* subtracted from the sum */
 	bool bytes;
-	double *at; /* by variable: the bound with its value */
+	double *at; /* by variable: the bound once it has its value */
 } bar;
 
 typedef struct hunt {
@@ -34,12 +36,14 @@ typedef struct hunt {
 	const program_bound_set *program_bounds;
 	assignment as;
 	VEC(bar) bars;
-	int *value, *whole; /* of the variables; of those of joint_problem() */
-	double best; /* only values below this are wanted */
-	double from, to; /* of this round: what bounds promise */
+	/* of the variables here; of those of joint_problem() */
+	int *value, *whole;
+	double best; /* only plans with a smaller value are wanted */
+	/* this round looks at plans whose bound lies in between */
+	double from, to;
 	int looks, most_looks, most_plans;
 	deadline deadline;
-	bool failed; /* lower() did */
+	bool failed; /* lower() returned false */
 } hunt;
 
 static bool is_late(const hunt *h)
@@ -66,7 +70,8 @@ static bool within_limit(const hunt *h, int64_t bytes)
 	return h->q->limit == 0 || bytes <= h->q->limit;
 }
 
-/* Lowers the plan of some values. */
+/* Lowers the plan with these values of the variables, and notes its figure if
+ * it is the best so far. */
 static void look_at(hunt *h, const int *value)
 {
 	best_first_value v;
@@ -83,8 +88,8 @@ static void look_at(hunt *h, const int *value)
 		h->best = is;
 }
 
-/* The values of the plan that is known; where it is not among the candidates,
- * 0. */
+/* The values of the variables in the known plan, in a.  A variable whose value
+ * is not among its candidates gets 0. */
 static int *values_of(const hunt *h, arena *a, const assignment *as)
 {
 	const graph *g = h->q->graph;
@@ -103,7 +108,8 @@ static int *values_of(const hunt *h, arena *a, const assignment *as)
 
 /* ---- bounds ------------------------------------------------------------ */
 
-/* Offsets are rounded up, the end of the last buffer is not. */
+/* Bytes by which a sum of byte tables may exceed a program's bytes: offsets are
+ * rounded up, but the end of the last buffer is not. */
 static double slack(const hunt *h)
 {
 	return (double)h->program_bounds->time_model->pad;
@@ -129,7 +135,8 @@ static void add_bars(hunt *h, const program_bounds *all, double shift,
 	}
 }
 
-/* The values that a bound would have. */
+/* Sets value[] to an assignment that the bound suggests: each variable in turn
+ * gets the value with the least bound. */
 static void decode(const mini_bucket *x, int *value)
 {
 	double before = x->least;
@@ -148,8 +155,9 @@ static void decode(const mini_bucket *x, int *value)
 	}
 }
 
-/* Goes up along how far each figure is above the limit (a subgradient), about
- * as far as what is left to gain. */
+/* Takes one subgradient step on the weights.  Each weight grows with the number
+ * of bytes by which its figure exceeds the limit.  The length of the step is
+ * about the gain that is left. */
 static void weigh(hunt *h, const int *value, double gain, double *weight)
 {
 	const program_bounds *all = &h->program_bounds->bytes;
@@ -167,8 +175,8 @@ static void weigh(hunt *h, const int *value, double gain, double *weight)
 	}
 }
 
-/* Seconds, and what bytes above the limit cost, as much as makes the bound
- * high; plans that it finds on its way are looked at. */
+/* Adds a bar of seconds plus weighted bytes above the limit.  The weights are
+ * chosen to make the bound high.  Plans found on the way are lowered, too. */
 static void add_weighted(hunt *h, const program_bound *seconds)
 {
 	const program_bound_set *s = h->program_bounds;
@@ -201,9 +209,9 @@ static void add_weighted(hunt *h, const program_bound *seconds)
 
 /* ---- the search -------------------------------------------------------- */
 
-/* Lower bounds of a set of plans. */
+/* Lower bounds that hold for all plans in a set. */
 typedef struct promise {
-	double value; /* seconds or bytes, whatever is wanted */
+	double value; /* seconds or bytes, whichever is minimised */
 	double bytes;
 } promise;
 
@@ -215,8 +223,8 @@ static bool is_better(const promise *x, const promise *y)
 	return x->bytes < y->bytes;
 }
 
-/* Whether the bound of all plans that begin with the values up to var is below
- * what is wanted; *p is what they promise. */
+/* Whether plans that begin with the values up to var may still be better than
+ * the best one and lie in this round.  Sets *p to their lower bounds. */
 static bool is_open(hunt *h, int var, promise *p)
 {
 	bool open = true;
@@ -244,8 +252,8 @@ static bool is_over(const hunt *h)
 	       h->r->nplans >= h->most_plans || is_late(h);
 }
 
-/* The values of a variable, those first that promise most; the bars know all
- * about the ones before. */
+/* Tries the values of a variable, those with the least bound first.  The values
+ * of earlier variables are set, and the bars hold their bounds. */
 static void search_from(hunt *h, int var)
 {
 	int n = h->program_bounds->nvalues[var],
@@ -274,8 +282,8 @@ static void search_from(hunt *h, int var)
 	arena_free(tmp);
 }
 
-/* Rounds of plans that promise more and more, so that a limit on what is looked
- * at leaves out those that promise least. */
+/* Searches in rounds of growing bounds.  If the search is cut short, the plans
+ * left out are those with the highest bounds. */
 static void search_rounds(hunt *h)
 {
 	double least = 0;
@@ -301,8 +309,8 @@ static void search_rounds(hunt *h)
 	}
 }
 
-/* First as if nothing were rounded up, which finds what fits sooner, then all
- * that may be better. */
+/* Searches first without allowance for rounding, which finds plans that fit
+ * sooner.  Then searches all plans that may be better. */
 static void search_twice(hunt *h)
 {
 	int most = h->q->most_plans ? h->q->most_plans : MOST_PLANS;
@@ -357,8 +365,8 @@ static void search_candidates(hunt *h)
 	search_twice(h);
 }
 
-/* Whether tables of so many costs are made within the time there is: for each
- * worker a cost takes about so long. */
+/* Whether cost tables of this size can be made in the given time.  The time of
+ * a cell is estimated as a constant times the number of workers. */
 static bool is_affordable(const best_first_request *q, int64_t cells)
 {
 	const double each = 2e-6 * mesh_workers(&q->mesh);

@@ -1,21 +1,24 @@
-/* The batch everywhere: activations and the operators that compute them are
- * cut along it, everything else is replicated.  The batch is what the
- * model, or a division into micro-batches, says it is; else the first
- * dimension of the model's inputs, or where that divides less work (an
- * unrolled loop has the time first) the second.  It is followed through the
- * operators by what they read, never by their names: a variable carries the
- * batch of an input when dividing it into as many parts as the batch has
- * elements makes each part read one element of the batch, its own. A
- * dimension that the batch was merged into still has the batch's elements:
- * as many blocks.  So the batch survives transposes and reshapes, also
- * those that merge it with other dimensions and split it off again, and
- * ends at a reduction over it, whose partial results are combined.
+/* The data-parallel planner.  Activations and the operators that compute them
+ * are cut along the batch.  Everything else is replicated.
  *
- * The sharded variant also divides what is once per step, behind the turns of
- * micro-batches: the states of the optimizer, and of the weights those that the
- * turns do not read, such as the originals of 16-bit copies, each along one of
- * its dimensions, and with them the gradients that are read there and the
- * operators that update them (Rajbhandari et al., SC'20). */
+ * The batch dimension is taken from the model, or from the division into
+ * micro-batches, if these name one.  Otherwise it is the first dimension of the
+ * model's inputs, or the second where that divides more work (an unrolled loop
+ * has time first).
+ *
+ * The batch is followed through the operators by their reads, never by their
+ * names.  A variable carries the batch of an input if dividing it into as many
+ * parts as the batch has elements makes each part read exactly its own element
+ * of the batch.  A dimension into which the batch was merged still counts as
+ * many blocks as the batch has elements.  So the batch survives transposes and
+ * reshapes, also those that merge it with other dimensions and split it off
+ * again.  It ends at a reduction over it, whose partial results are combined.
+ *
+ * The sharded variant also divides work done once per step, after the turns of
+ * micro-batches.  It cuts the optimizer's states, and the weights that the
+ * turns do not read, such as the originals of 16-bit copies.  Each is cut along
+ * one of its dimensions.  The gradients read there and the operators that
+ * update the states are cut with them (Rajbhandari et al., SC'20). */
 #include "config.h"
 
 #include "compiler/analysis/strategy.h"
@@ -25,16 +28,17 @@
 
 typedef struct batch {
 	int k;	       /* devices */
-	int *dim;      /* of each tensor; CUT_NONE: it has no batch */
-	int64_t *n;    /* elements of the batch: of each tensor that has one, or
-			  whose node does */
-	int *var;      /* of each node; CUT_NONE: none carries the batch */
+	int *dim;      /* by tensor; CUT_NONE: it has no batch */
+	/* elements of the batch, by tensor; 0 where neither the tensor nor its
+	 * node has one */
+	int64_t *n;
+	int *var;      /* by node; CUT_NONE: no variable carries the batch */
 	int nstranded; /* nodes that read a batch but cannot be cut along it */
 	node_id stranded; /* the first of them */
 } batch;
 
-/* The number of inputs of a node whose batch variable v carries, and the number
- * of elements of the first of these batches. */
+/* The number of inputs of a node whose batch is carried by variable v.  Sets
+ * *nelem to the number of elements of the first of these batches. */
 static int carried(const batch *b, const node *n, int v, int64_t *nelem)
 {
 	int count = 0;
@@ -48,8 +52,8 @@ static int carried(const batch *b, const node *n, int v, int64_t *nelem)
 	return count;
 }
 
-/* The variable that carries the batch of the most inputs, the lowest of them:
- * an output variable rather than a reduction. */
+/* The variable that carries the batch of the most inputs.  Of several the
+ * lowest, so that an output variable is preferred to a reduction. */
 static int find_var(const batch *b, const node *n, int64_t *nelem)
 {
 	int best = CUT_NONE, most = 0;
@@ -75,8 +79,9 @@ static bool reads_batch(const batch *b, const node *n)
 
 enum { AS_SAID = -1 };
 
-/* Whether a tensor is given a batch from outside: an input, or what a run that
- * does not train leaves for the next, such as the caches of a decoder. */
+/* Whether a tensor brings a batch into the graph: an input, or a state that a
+ * run without training leaves for the next run, such as the caches of a
+ * decoder. */
 static bool brings_batch(const graph *g, tensor_id t)
 {
 	const tensor *x = &g->tensors[t];
@@ -85,7 +90,8 @@ static bool brings_batch(const graph *g, tensor_id t)
 		!g->training);
 }
 
-/* The dimension of an input that is said to be the batch; NONE. */
+/* The batch dimension that the model or the turns name for an input; NONE if
+ * they name none. */
 static int said_dim(const graph *g, tensor_id t)
 {
 	if (!brings_batch(g, t))
@@ -94,7 +100,7 @@ static int said_dim(const graph *g, tensor_id t)
 						    : g->tensors[t].batch - 1;
 }
 
-/* The fewest samples of an input of which the batch is said; 0 where none
+/* The least number of samples of the inputs whose batch is named; 0 if none
  * is. */
 static int64_t said_samples(const graph *g)
 {
@@ -108,9 +114,10 @@ static int64_t said_samples(const graph *g)
 	return least;
 }
 
-/* Of what turns divide, the elements of the smallest turn.  An input that the
- * turns share, since something before them reads all of it, is replicated: in
- * each turn a device would have none of its samples, or all. */
+/* Reduces the batch of what turns divide to the elements of the smallest turn.
+ * An input that all turns share, because something before them reads all of it,
+ * is replicated: in each turn a device would need either all of its samples or
+ * none. */
 static void keep_to_turn(batch *b, const graph *g)
 {
 	const graph_turns *t = g->turns;
@@ -132,9 +139,9 @@ static void keep_to_turn(batch *b, const graph *g)
 			b->n[i] = g->tensors[i].type.dims[t->cut[i]];
 }
 
-/* Follows dimension d of the inputs, or those that are said, in the graph with
- * all samples: there what time divides of an input has the same extent for all
- * that read it. */
+/* Follows the batch from dimension d of the inputs, or from the named
+ * dimensions if d is AS_SAID.  Works on the graph with all samples: there an
+ * input that the turns divide has the same extent for all readers. */
 static batch *follow(arena *a, const graph *g, int k, int d)
 {
 	batch *b = ARENA_NEW(a, batch);
@@ -164,7 +171,7 @@ static batch *follow(arena *a, const graph *g, int k, int d)
 	return b;
 }
 
-/* Points of iteration that the batch divides among outputs. */
+/* The number of iteration points in nodes whose output the batch divides. */
 static double divided(const batch *b, const graph *g)
 {
 	double sum = 0;
@@ -194,14 +201,14 @@ const int *planner_batch(arena *a, const graph *g, int k)
 
 /* ---- states in parts --------------------------------------------------- */
 
-/* Nodes that are once per step. */
+/* Whether a node runs once per step. */
 static bool is_once(const graph *g, node_id n)
 {
 	return n != NONE && g->turns->sections[n] != SECTION_BODY;
 }
 
-/* The first dimension that has equal parts, else the longest; CUT_NONE where
- * none has k elements. */
+/* The first dimension that divides into k equal parts; otherwise the longest.
+ * CUT_NONE if none has k elements. */
 static int dim_of_parts(const tensor_type *t, int k)
 {
 	int best = CUT_NONE;
@@ -222,8 +229,8 @@ static void divide(batch *b, const graph *g, tensor_id t, int d)
 	b->n[t] = g->tensors[t].type.dims[d];
 }
 
-/* By tensor, in a: whether it has to be whole, since the turns read it, or it
- * is an output; a state's next value is as the state. */
+/* By tensor: whether it has to be whole because the turns read it or it is an
+ * output.  A state's next value is treated like the state.  Allocated in a. */
 static bool *find_whole(arena *a, const graph *g)
 {
 	bool *whole = ARENA_ARRAY(a, bool, g->ntensors);
@@ -260,7 +267,7 @@ static void divide_states(batch *b, const graph *g, const bool *whole)
 	}
 }
 
-/* From what nodes read to what they make. */
+/* Propagates cuts forwards, from the inputs of nodes to their results. */
 static void follow_parts(batch *b, const graph *g, const bool *whole)
 {
 	for (node_id id = 0; id < g->nnodes; id++) {
@@ -280,7 +287,7 @@ static void follow_parts(batch *b, const graph *g, const bool *whole)
 	}
 }
 
-/* From nodes to what they read of others. */
+/* Propagates cuts backwards, from nodes to inputs that other nodes compute. */
 static void follow_back(batch *b, const graph *g, const bool *whole)
 {
 	for (node_id id = g->nnodes; id-- > 0;) {
@@ -304,8 +311,9 @@ static void follow_back(batch *b, const graph *g, const bool *whole)
 	}
 }
 
-/* Gradients are reached from the states, and from these what is made of all of
- * them: norms. */
+/* Divides the work done once per step.  The gradients are reached from the
+ * states, and operators on all gradients together, such as norms, are reached
+ * from these. */
 static void divide_once(batch *b, const graph *g)
 {
 	arena *tmp = arena_new();
@@ -319,8 +327,8 @@ static void divide_once(batch *b, const graph *g)
 
 /* ---- rules ------------------------------------------------------------- */
 
-/* The choice `wanted`, which has n elements of the batch, if it is there and
- * gives each group one at least; else none. */
+/* The single choice `wanted', if it is among all and gives each group at least
+ * one of the n elements of the batch.  Otherwise the choice none. */
 static choices one_of(const step *s, choices all, const cuts *before,
 		      int wanted, int64_t n)
 {
@@ -346,8 +354,8 @@ static choices vars(const void *state, const step *s, node_id id)
 		      b->n[s->g->nodes[id].output]);
 }
 
-/* The tensor with the smallest batch of those that are not cut throughout, and
- * how long it is; -1 where there are none. */
+/* The size of the smallest batch among tensors that are not cut along all axes;
+ * -1 if there is no such tensor. */
 static int64_t short_batch(const batch *b, const graph *g,
 			   const search_result *r, int *ninputs)
 {

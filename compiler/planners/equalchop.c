@@ -1,13 +1,13 @@
-/* Tofu's search with each tensor cut along one dimension only (EqualChop in
- * Tofu, EuroSys'19, section 7.3): all axes cut the same dimension, and divide
- * the same variable. */
+/* The EqualChop planner: Tofu's search with each tensor cut along one dimension
+ * only (Tofu, EuroSys'19, section 7.3).  All axes cut the same dimension and
+ * divide the same variable. */
 #include "config.h"
 
 #include "compiler/planners/planner.h"
 
-/* The choices of c that all axes can make: the choice of the first axis, or at
- * the first axis those with an element for every device.  If there is no such
- * choice, all of c. */
+/* The choices of c that all axes can make.  At the first axis these are the
+ * ones with an element for every device, at later axes the choice of the first.
+ * If there is no such choice, all of c. */
 static choices repeat(const step *s, choices c, const cuts *before,
 		      const int64_t *extents, int k)
 {

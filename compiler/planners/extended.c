@@ -1,6 +1,6 @@
-/* The extended search: steps as in the recursive one, but any tensor may also
- * be replicated and any operator computed by every device, and the minimised
- * cost is the predicted time, with a price for memory. */
+/* The extended search.  It decides axis by axis like the recursive search.  In
+ * addition a tensor may be replicated, and an operator computed by every
+ * device.  It minimises the predicted time plus a price for memory. */
 #include "config.h"
 
 #include "compiler/cost/step_time.h"
@@ -19,7 +19,8 @@ static choices vars(const void *state, const step *s, node_id n)
 	return choices_or_whole(step_vars(s, n));
 }
 
-/* The cheapest; its cost is in bytes, as all results are. */
+/* Solves for the least price, and reports the solution's cost in bytes, as for
+ * all search results. */
 static solution solve_priced(const void *o, arena *a, const formulation *f,
 			     const solve_limits *limits)
 {

@@ -1,4 +1,5 @@
-/* The problem of `joint' as a 0-1 program, solved by an external program. */
+/* The planner that solves the problem of `joint' as a 0-1 program with an
+ * external solver. */
 #include "config.h"
 
 #include "compiler/cost/joint_problem.h"
@@ -6,12 +7,12 @@
 #include "compiler/solver/ilp.h"
 
 enum {
-	MOST_CANDIDATES = 4096,	/* of one tensor or node */
-	MOST_COLUMNS = 1 << 21, /* of the program */
+	MOST_CANDIDATES = 4096,	/* candidates of one tensor or node */
+	MOST_COLUMNS = 1 << 21, /* columns of the program */
 	SECONDS = 600,
 };
 
-/* The time limit given to the program, in whole seconds. */
+/* The time limit passed to the external solver, in whole seconds. */
 static int seconds_for(const search *s)
 {
 	double left = search_limits(s, 1).seconds;

@@ -1,6 +1,7 @@
-/* The choices of the planner `tofu', for all axes of the mesh together: the
- * best plan that cuts every tensor once per axis, however many bytes the first
- * axis takes, or leaves it partial where that is possible. */
+/* The planner `joint'.  It makes the same choices as `tofu', but for all axes
+ * of the mesh together.  The result is the best plan that cuts every tensor
+ * once per axis, or leaves it partial where that is possible.  Unlike in
+ * `tofu', the first axis may move more bytes if the later ones save them. */
 #include "config.h"
 
 #include <inttypes.h>

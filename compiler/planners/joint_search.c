@@ -1,9 +1,9 @@
-/* All axes of the mesh at once.
+/* Search over all axes of the mesh at once.
  *
- * The search begins with the plan that the rules give step by step, and looks
- * for a better one: over all axes where the tables of that problem are small
- * enough, which may prove that there is none; else over some axes at a time,
- * the others fixed, until no window of axes improves the plan. */
+ * The search begins with the plan that the rules give step by step.  If the
+ * tables for all axes are small enough, it solves the whole problem, which may
+ * prove that no plan is better.  Otherwise it varies some axes at a time with
+ * the others fixed, until no such window improves the plan. */
 #include "config.h"
 
 #include <string.h>
@@ -12,24 +12,24 @@
 #include "compiler/planners/symmetry_bound.h"
 
 enum {
-	MAX_CANDIDATES = 4096, /* of one tensor or node */
-	MOST_CELLS = 1 << 25, /* of all tables */
-	PART_CELLS = 1 << 24, /* the same of a part of the axes */
-	MOST_WORK = 1 << 28,  /* that tables take to be made, */
-	PART_WORK = 1 << 26,  /* and those of a part */
-	MOST_ROUNDS = 8,      /* through all parts */
-	PARTIAL_AXES = 2,     /* of the parts in which values stay partial */
+	MAX_CANDIDATES = 4096, /* candidates of one tensor or node */
+	MOST_CELLS = 1 << 25, /* cells in all cost tables together */
+	PART_CELLS = 1 << 24, /* the same for some of the axes */
+	MOST_WORK = 1 << 28,  /* work of making the tables */
+	PART_WORK = 1 << 26,  /* the same for some of the axes */
+	MOST_ROUNDS = 8,      /* passes through all windows */
+	PARTIAL_AXES = 2,     /* axes of a window if values may stay partial */
 };
 
-/* Rules for some axes, while the others stay. */
+/* Rules that vary some axes and fix the others. */
 typedef struct window {
 	const rules *all;
 	const assignment *as;
-	uint32_t axes; /* that may change */
+	uint32_t axes; /* axes that may change */
 } window;
 
-/* The choices of c that are open at an axis, where `now' is chosen at
- * present. */
+/* The choices of c at an axis: all of them if the axis may change, otherwise
+ * only `now'. */
 static choices in_window(const window *w, choices c, int axis, int now)
 {
 	if (w->axes >> axis & 1)
@@ -56,13 +56,13 @@ static choices window_vars(const void *state, const step *s, node_id n)
 }
 
 typedef enum outcome {
-	TOO_LARGE, /* nothing was done */
-	NO_BETTER, /* than what there is was found */
+	TOO_LARGE, /* the tables would be too large; nothing was done */
+	NO_BETTER, /* no better plan was found */
 	BETTER,
-	BEST, /* better, and nothing on these axes is better still */
+	BEST, /* improved, and proven best for these axes */
 } outcome;
 
-/* The plan that there is as an assignment of joint_problem(). */
+/* The current plan as an assignment of joint_problem(), in a. */
 static int *value_now(arena *a, const search *s, const candidate_set *w)
 {
 	const graph *g = s->graph;
@@ -91,10 +91,10 @@ static bool is_open(const graph *g, const candidate_set *w)
 	return false;
 }
 
-/* Looks for something better that differs on these axes, where the tables have
- * so many costs at most; *bound is what nothing of that is less than.  With
- * NULL it does not take long to prove it: it is one look of many.  Of what the
- * result costs only the total is set. */
+/* Looks for a better plan that differs on the given axes, with at most `cells'
+ * cells in all tables.  Sets *bound to a lower bound of such plans.  If bound
+ * is NULL, the call is one of many and spends little time on a proof.  Of the
+ * result's costs only the total is set. */
 static outcome improve(search *s, const rules *all, uint32_t axes,
 		       int64_t cells, int64_t *bound)
 {
@@ -138,7 +138,7 @@ static outcome improve(search *s, const rules *all, uint32_t axes,
 	return how;
 }
 
-/* The axes first .. first + n - 1, around the end. */
+/* The set of the n axes from `first' on, wrapping around. */
 static uint32_t axes_from(int first, int n, int naxes)
 {
 	uint32_t axes = 0;
@@ -147,8 +147,8 @@ static uint32_t axes_from(int first, int n, int naxes)
 	return axes;
 }
 
-/* Goes through all n axes that follow each other until none gets better.  False
- * if their tables are too large. */
+/* Improves the plan by windows of n consecutive axes until no window improves
+ * it.  Returns false if the tables of a window are too large. */
 static bool improve_parts(search *s, const rules *all, int n)
 {
 	int naxes = s->result->assignment.mesh.naxes, idle = 0;
@@ -164,9 +164,9 @@ static bool improve_parts(search *s, const rules *all, int n)
 	return true;
 }
 
-/* Over all axes at once, and over some at a time where that does not fit.  With
- * rules that leave out much (optcnn's, no sums) all at once begins better with
- * what some at a time come to. */
+/* Improves the plan over all axes at once, or by windows of axes if the tables
+ * are too large.  With rules that leave out many choices (optcnn excludes sums)
+ * windows are tried first, as their plan is a better start for all axes. */
 static void improve_all(search *s, const rules *all, int64_t *bound)
 {
 	int naxes = s->result->assignment.mesh.naxes;
@@ -186,7 +186,7 @@ static void set_optimal(search_result *r, bool optimal)
 		r->optimal_by_step[a] = optimal;
 }
 
-/* Of the plans in which nothing stays partial. */
+/* Searches the plans in which no value stays partial. */
 static void search_whole(search *s, const rules *all)
 {
 	search_result *r = s->result;
@@ -206,7 +206,7 @@ static void search_whole(search *s, const rules *all)
 	r->lower_bound = all->complete || r->total == 0 ? bound : -1;
 }
 
-/* Looks for a better plan among those in which values stay partial, too. */
+/* Looks for a better plan among those in which values may stay partial, too. */
 static void leave_partial(search *s, const rules *all)
 {
 	search_result *r = s->result;

@@ -1,7 +1,8 @@
-/* Solving the problem of joint_problem.h: where variables are numbered along
- * the flow of data, a few passes of messages, there and back, mostly suffice;
- * elsewhere parts of the problem are solved first.  Of equal layers a better
- * assignment mostly is equal in all, and is looked for in the quotient. */
+/* Solution of the problem of joint_problem.h.  Variables are numbered along the
+ * flow of data.  A few passes of messages in both directions are usually enough
+ * there; elsewhere parts of the problem are solved first.  If a model has equal
+ * layers, a better assignment is usually the same in all of them, and is
+ * searched for in the quotient. */
 #include "config.h"
 
 #include "compiler/planners/joint_solve.h"
@@ -15,12 +16,12 @@
 
 enum {
 	MOST_ROUNDS = 4,
-	MANY_ALIKE = 4, /* variables to a class, with which the quotient is
-			   solved first */
+	/* average size of a class from which the quotient is solved first */
+	MANY_ALIKE = 4,
 };
 
-/* The places of all variables along the flow of data: the inputs of a node, the
- * node, its output. */
+/* The position of each variable along the flow of data, in a.  A node comes
+ * after its inputs and before its output. */
 static int *flow_of(arena *a, const graph *g)
 {
 	int n = 0, nt = g->ntensors;
@@ -42,7 +43,7 @@ static int *flow_of(arena *a, const graph *g)
 	return place;
 }
 
-/* The same problem, variable v being place[v]. */
+/* The same problem with variable v renumbered place[v], in a. */
 static problem *renumbered(arena *a, const problem *p, const int *place)
 {
 	problem *q = problem_new(a);
@@ -62,12 +63,12 @@ static problem *renumbered(arena *a, const problem *p, const int *place)
 	return q;
 }
 
-/* The whole problem within the limits, of whose time until `end' is left, with
- * a cost to beat. */
+/* Solves the whole problem within the limits and the time left until `end',
+ * looking only for a cost below top. */
 static solution solve_below(arena *a, problem *q, int64_t top,
 			    const solve_limits *limits, deadline end)
 {
-	const double least = 1e-6; /* 0 would be no limit */
+	const double least = 1e-6; /* 0 would mean no limit */
 	solve_limits left = *limits;
 	if (left.seconds > 0)
 		left.seconds = fmax(end.at - clock_seconds(), least);
@@ -75,10 +76,10 @@ static solution solve_below(arena *a, problem *q, int64_t top,
 	return solve(a, q, &left);
 }
 
-/* Improves an assignment, by regions first: the cost to beat lets the solver
- * remove values.  Then the whole problem is solved; a result without proof may
- * be improved by regions again.  first: NULL, or what the whole problem has
- * below the cost of value[]. */
+/* Improves an assignment.  Regions are solved first: their cost lets the solver
+ * remove values.  Then the whole problem is solved, and a result without proof
+ * is improved by regions again.  first: a solution of the whole problem that is
+ * known to cost less than value[], or NULL. */
 static solution improve(arena *a, problem *q, int *value, const solution *first,
 			const solve_limits *limits, deadline end)
 {
@@ -104,16 +105,17 @@ static solution improve(arena *a, problem *q, int *value, const solution *first,
 	return s;
 }
 
-/* The outcome of a search among the assignments in which variables that are
- * alike have one value. */
+/* The outcome of a search among assignments in which equivalent variables have
+ * the same value. */
 typedef struct alike {
 	int64_t cost; /* of the assignment */
-	bool many;    /* so many are alike that this was tried, */
-	bool none;    /* and nothing of the kind is better, which is proven */
+	/* there are so many equivalent variables that the search ran */
+	bool many;
+	bool none;    /* proven: no such assignment is better */
 } alike;
 
-/* Improves an assignment that costs top by one in which variables that are
- * alike have one value. */
+/* Replaces an assignment of cost top by a better one in which equivalent
+ * variables have the same value, if one is found. */
 static alike improve_alike(const problem *q, int *value, int64_t top,
 			   const solve_limits *limits, deadline end)
 {
@@ -137,12 +139,15 @@ static alike improve_alike(const problem *q, int *value, int64_t top,
 	return x;
 }
 
-/* The same where the whole problem is quickly solved: an optimum, or that there
- * is nothing below the cost of value[], mostly takes less time than a visit to
- * all regions.  Where many variables are alike, what the quotient has is enough
- * for one call; where it is proven to have nothing, the whole hardly ever has
- * (the bounds of both are much the same), and else more is looked for only if
- * that promises something. */
+/* Like improve(), for a problem that is solved quickly.  Solving the whole
+ * problem with a cost to beat usually takes less time than visiting all
+ * regions.
+ *
+ * If many variables are equivalent, the quotient is solved first.  A better
+ * assignment found there is enough for one call.  If the quotient is proven to
+ * have none, the whole problem hardly ever has one, as the bounds of both are
+ * about the same.  Otherwise the search goes on only if a bound promises a
+ * gain. */
 static solution improve_quickly(arena *a, problem *q, int *value,
 				const solve_limits *limits, deadline end)
 {

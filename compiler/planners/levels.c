@@ -1,31 +1,36 @@
-/* All axes of a level of links as one: along it a tensor is cut along one
- * dimension or replicated, an operator divided along one variable or computed
- * by all, for the least predicted time, with a price for memory.  All levels do
- * the same at first; then each is decided anew, the others staying as they are.
- * Data parallelism, ZeRO, tensor and sequence parallelism are such plans. */
+/* The levels planner: all axes on one level of links are treated as one.  On
+ * each level a tensor is cut along one dimension or replicated, and an operator
+ * is divided along one variable or computed by all devices.  The planner
+ * minimises the predicted time plus a price for memory.
+ *
+ * First all levels are decided alike.  Then each level is decided anew while
+ * the others stay fixed.  Data parallelism, ZeRO, tensor parallelism and
+ * sequence parallelism are such plans. */
 #include "config.h"
 
 #include "compiler/planners/levels.h"
 
 enum {
-	MAX_CANDIDATES = 1024, /* of one tensor or node */
-	MOST_CELLS = 1 << 24, /* of all tables */
-	ROUNDS = 2,	      /* through the levels */
+	MAX_CANDIDATES = 1024, /* candidates of one tensor or node */
+	MOST_CELLS = 1 << 24, /* cells in all cost tables together */
+	ROUNDS = 2,	      /* passes through the levels */
 };
 
-/* Of the axes that go along levels; a level is free, or all as one, or as it
- * is. */
+/* Rules for axes grouped by level.  The search decides one level, or all levels
+ * as one, and keeps the others. */
 typedef struct level_rules {
-	int levels[MAX_AXES]; /* of the axes */
-	int free;	      /* a level; ALL: they are one */
+	int levels[MAX_AXES]; /* the level of each axis */
+	int free;	      /* the level to decide; ALL: all levels as one */
 	const assignment *now;
-	const partial_values *partial; /* NULL: none */
+	/* values that may stay partial; NULL: none */
+	const partial_values *partial;
 } level_rules;
 
 enum { ALL = -1 };
 
-/* The choices and none, where what is free begins; else what the axis before
- * has, or the axis has now, if that is among them. */
+/* The choices at an axis.  The first axis to decide has all of c and `none'.
+ * Each later one must repeat the choice of the axis before, and a fixed axis
+ * keeps its current one, if it is in c. */
 static choices alike(const level_rules *r, choices c, const cuts *before,
 		     const cuts *now, int axis)
 {
@@ -70,9 +75,9 @@ level_tables *level_tables_new(arena *a, const search_request *q)
 	return x;
 }
 
-/* Decides for what is free; where the solver runs out of time before all that
- * is partial fits, what there is stays.  False where there are too many
- * candidates, or there is nothing. */
+/* Decides the free axes.  If the solver runs out of time before it finds a plan
+ * in which all partial values fit, the current plan stays.  Returns false if
+ * there are too many candidates or no plan. */
 static bool decide(search *s, level_tables *x, const level_rules *state,
 		   int nleft)
 {
@@ -101,7 +106,8 @@ static bool decide(search *s, level_tables *x, const level_rules *state,
 	return ok;
 }
 
-/* For all levels alike, with partial values if that is possible. */
+/* Decides all levels alike, with partial values if that succeeds, otherwise
+ * without. */
 static bool decide_all(search *s, level_tables *x, level_rules *state,
 		       int nleft)
 {

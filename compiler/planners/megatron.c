@@ -1,7 +1,8 @@
-/* The plan of Megatron-LM for transformers (Shoeybi et al., arXiv 1909.08053,
- * section 3): chains of contractions by columns, then rows; embeddings and the
- * loss by vocabulary; all other operators are computed by every device, or with
- * sequence parallelism each part of the sequence by one. */
+/* The Megatron-LM planner for transformers (Shoeybi et al., arXiv 1909.08053,
+ * section 3).  Chains of contractions are divided by columns, then by rows.
+ * Embeddings and the loss are divided by vocabulary.  Every device computes all
+ * other operators; with sequence parallelism each device computes its part of
+ * the sequence. */
 #include "config.h"
 
 #include "compiler/planners/megatron_sequence.h"
@@ -13,8 +14,8 @@ static void decide(cuts *c, int naxes, int choice)
 		c->dim[a] = (signed char)choice;
 }
 
-/* The gradient of a tensor that has the sequence is cut along it or replicated,
- * whichever moves less: where the forward pass scatters, the backward pass
+/* Cuts the gradient of a tensor that has the sequence, or replicates it,
+ * whichever moves less.  Where the forward pass scatters, the backward pass
  * gathers, and the reverse. */
 static void decide_gradients(const megatron *m, int naxes,
 			     partial_assignment *o)
@@ -29,8 +30,8 @@ static void decide_gradients(const megatron *m, int naxes,
 	}
 }
 
-/* States that a run leaves for the next, such as the caches of a decoder, lie
- * as they are computed. */
+/* Stores states that a run leaves for the next, such as the caches of a
+ * decoder, as they are computed. */
 static void decide_kept(const megatron *m, partial_assignment *o)
 {
 	const graph *g = m->g;
@@ -47,8 +48,8 @@ static void decide_kept(const megatron *m, partial_assignment *o)
 	}
 }
 
-/* The tensors and nodes of the forward pass, with the same choice for all axes
- * along which they are divided. */
+/* The cuts of the forward pass.  A tensor or node has the same choice on all
+ * axes that divide it. */
 static partial_assignment hinted_assignment(const megatron *m)
 {
 	const graph *g = m->g;

@@ -1,13 +1,13 @@
 /* Chains of contractions, found by structure, never by name.
  *
- * A contraction of an activation and a weight is divided along the weight's
- * columns, an output variable; its result is then cut, and the operators that
- * read the result are divided with it as long as each part reads nothing but
- * its own part, up to a contraction with a weight that sums over the cut
- * dimension: that one is divided along the sum, the weight's rows.  A chain
- * from columns to rows thus moves only the sum at its end.  A weight may be
- * computed of others, such as a copy of less precision; the cut follows it back
- * to where it is stored. */
+ * A chain begins at a contraction of an activation and a weight, which is
+ * divided along the weight's columns, an output variable.  Its result is then
+ * cut.  Operators that read the result are divided with it as long as each part
+ * reads only its own part.  The chain ends at a contraction with a weight that
+ * sums over the cut dimension: it is divided along the sum, the weight's rows.
+ * So a chain only moves the sum at its end.  A weight may be computed from
+ * another one, such as a copy of less precision; the cut is followed back to
+ * the stored weight. */
 #include "config.h"
 
 #include "compiler/planners/megatron_chains.h"
@@ -35,8 +35,8 @@ static void set_var(megatron *m, node_id n, int v)
 
 /* ---- kinds of nodes ---------------------------------------------------- */
 
-/* Whether an extent has a part for each device, an equal one if parts have to
- * be equal. */
+/* Whether an extent has a part for each device.  The parts have to be equal if
+ * the planner requires equal parts. */
 static bool has_parts(const megatron *m, int64_t extent)
 {
 	return extent >= m->k && (m->uneven || extent % m->k == 0);
@@ -48,8 +48,8 @@ static bool divides(const megatron *m, const node *n, int v)
 	       strategy_offered(n->kernel, v, NULL);
 }
 
-/* The dimension of input i that is aligned with v, if it has a part for each
- * device. */
+/* The dimension of input i that is aligned with v and has a part for each
+ * device, or none. */
 static int dim_along(const megatron *m, const node *n, int v, int i)
 {
 	int d = aligned_dim(n->kernel, v, i, m->k);
@@ -62,8 +62,8 @@ static bool is_weight(const megatron *m, const node *n, int i)
 	return m->weight[n->inputs[i]];
 }
 
-/* The input that is a weight of two dimensions or more, one of them aligned
- * with v; or -1. */
+/* The input that is a weight of at least two dimensions, one of them aligned
+ * with v; -1 if there is none. */
 static int weight_along(const megatron *m, const node *n, int v)
 {
 	for (int i = 0; i < n->kernel->ninputs; i++)
@@ -86,8 +86,8 @@ bool megatron_reads_weight(const megatron *m, const node *n)
 	return false;
 }
 
-/* Whether v, an output variable, runs over columns: it cuts a weight, and each
- * part reads all of the other inputs. */
+/* Whether output variable v runs over the columns of a weight: it cuts the
+ * weight, and each part reads all of the other inputs. */
 static bool is_columns(const megatron *m, const node *n, int v)
 {
 	if (!divides(m, n, v) || weight_along(m, n, v) < 0)
@@ -101,7 +101,7 @@ static bool is_columns(const megatron *m, const node *n, int v)
 
 /* ---- a chain ----------------------------------------------------------- */
 
-/* Whether no weight that is aligned with v is cut in another way. */
+/* Whether every weight aligned with v is uncut or cut the same way. */
 static bool agrees(const megatron *m, const node *n, int v)
 {
 	for (int i = 0; i < n->kernel->ninputs; i++) {
@@ -128,8 +128,8 @@ void megatron_divide(megatron *m, node_id id, int v)
 		set_dim(m, n->output, v);
 }
 
-/* Elements of dimension d that are read of input i for `part' values of v, from
- * `from' on. */
+/* The number of elements that input i is read at in dimension d for `part'
+ * values of v, beginning at `from'. */
 static int64_t read_by(const kernel *k, int v, int64_t from, int64_t part,
 		       int i, int d)
 {
@@ -140,8 +140,9 @@ static int64_t read_by(const kernel *k, int v, int64_t from, int64_t part,
 	return need.hi[d] - need.lo[d];
 }
 
-/* Whether v runs over a slice of dimension d of input i: the first part and the
- * last read no more elements than they have, but another device's. */
+/* Whether v runs over a slice of dimension d of input i: the first and the last
+ * part read no more elements than a device has, but read those of another
+ * device. */
 static bool reads_slice(const megatron *m, const node *n, int v, int i, int d)
 {
 	const kernel *k = n->kernel;
@@ -151,7 +152,7 @@ static bool reads_slice(const megatron *m, const node *n, int v, int i, int d)
 	       read_by(k, v, extent - part, part, i, d) <= part;
 }
 
-/* Whether v follows the cut of tensor t in all inputs that read it. */
+/* Whether v follows the cut of tensor t in every input that reads t. */
 static bool follows_cut(const megatron *m, const node *n, int v, tensor_id t)
 {
 	int d = m->dim[t];
@@ -178,16 +179,16 @@ static double nelem(const tensor_type *t)
 }
 
 /* Whether the result of a node is no larger than a device's part of tensor t,
- * so that it is cheap to sum up. */
+ * so that summing it over devices is cheap. */
 static bool is_small(const megatron *m, const node *n, tensor_id t)
 {
 	return nelem(&m->g->tensors[n->output].type) * m->k <=
 	       nelem(&m->g->tensors[t].type);
 }
 
-/* The variable along which a node that reads a cut tensor is divided:
- * preferably the rows of a weight, else a variable of its result, else a small
- * sum of parts.  CUT_NONE: none. */
+/* The variable along which to divide a node that reads a cut tensor.  The rows
+ * of a weight are preferred, then a variable of the result, then a sum with a
+ * small result.  CUT_NONE if there is none. */
 static int successor(const megatron *m, const node *n, tensor_id t)
 {
 	int own = CUT_NONE, part = CUT_NONE;
@@ -205,7 +206,8 @@ static int successor(const megatron *m, const node *n, tensor_id t)
 	return own != CUT_NONE ? own : part;
 }
 
-/* Divides a node that reads the cut tensor t.  False if that is impossible. */
+/* Divides a node that reads the cut tensor t.  Returns false if that is
+ * impossible. */
 static bool follow_to(megatron *m, node_id id, tensor_id t)
 {
 	const node *n = &m->g->nodes[id];
@@ -223,9 +225,9 @@ static bool follow_to(megatron *m, node_id id, tensor_id t)
 	return true;
 }
 
-/* Divides the node that computes a cut weight of others, and so cuts those; if
- * it cannot be divided, every device computes all of the weight.  False if they
- * are cut in another way. */
+/* Divides the node that computes a cut weight, and so cuts the weights that it
+ * reads.  If the node cannot be divided, every device computes the whole
+ * weight.  Returns false if the weights read are already cut in another way. */
 static bool follow_back(megatron *m, tensor_id t)
 {
 	node_id by = m->g->tensors[t].producer;
@@ -249,8 +251,8 @@ static bool follow_from(megatron *m, tensor_id t)
 	return true;
 }
 
-/* Divides the readers of the tensors which the chain cuts, and so on.  False if
- * one cannot be divided. */
+/* Divides the readers of the tensors that the chain cuts, then the readers of
+ * their results, and so on.  Returns false if a reader cannot be divided. */
 static bool follow(megatron *m)
 {
 	for (int i = 0; i < m->tensors.n; i++)
@@ -259,9 +261,10 @@ static bool follow(megatron *m)
 	return true;
 }
 
-/* Whether the chain ends somewhere, and not both at rows and at other sums.  A
- * chain from the network's last weight ends at sums alone, those of a norm or
- * of the loss; one of fewer parts than devices in other chains alone. */
+/* Whether the chain has an end, and not both at rows and at other sums.  A
+ * chain from the network's last weight may only end at sums, such as those of a
+ * norm or the loss.  A chain with fewer parts than devices may only end in
+ * other chains. */
 static bool ends_well(const megatron *m)
 {
 	if (m->naxes < m->mesh->naxes)
@@ -283,8 +286,8 @@ static void undo(megatron *m)
 		m->var[m->nodes.at[i]] = CUT_NONE;
 }
 
-/* Tries to begin a chain at a node, with each variable that runs over columns
- * of weights which are not cut yet, or are cut in the same way. */
+/* Tries to begin a chain at a node.  Each variable that runs over columns is
+ * tried whose weights are uncut or cut in the same way. */
 static void try_columns(megatron *m, node_id id)
 {
 	const node *n = &m->g->nodes[id];
@@ -304,8 +307,8 @@ static void try_columns(megatron *m, node_id id)
 
 /* ---- embeddings -------------------------------------------------------- */
 
-/* The variable over the vocabulary of an embedding, whose weight's rows are
- * looked up by indices that are data; CUT_NONE: the node is none. */
+/* The variable over the vocabulary if the node is an embedding, whose weight's
+ * rows are looked up by data; otherwise CUT_NONE. */
 static int vocabulary(const megatron *m, node_id id)
 {
 	const node *n = &m->g->nodes[id];
@@ -318,7 +321,7 @@ static int vocabulary(const megatron *m, node_id id)
 	return CUT_NONE;
 }
 
-/* The representative of the tensors that are combined with t element by
+/* The representative of the set of tensors that are combined with t element by
  * element. */
 static tensor_id combined(tensor_id *with, tensor_id t)
 {
@@ -327,7 +330,8 @@ static tensor_id combined(tensor_id *with, tensor_id t)
 	return t;
 }
 
-/* For each tensor one of those that it is combined with, element by element. */
+/* For each tensor a representative of the tensors combined with it element by
+ * element. */
 static tensor_id *combine(const megatron *m)
 {
 	const graph *g = m->g;
@@ -346,8 +350,9 @@ static tensor_id *combine(const megatron *m)
 	return with;
 }
 
-/* Embeddings whose results are added up: the one with the largest vocabulary is
- * divided, tables of positions or segments are not. */
+/* Divides embeddings.  If the results of several are added up, the one with the
+ * largest vocabulary is divided, and tables of positions or segments are
+ * not. */
 static void divide_embeddings(megatron *m)
 {
 	const graph *g = m->g;
@@ -388,9 +393,9 @@ static bool has_lookup(const node *n)
 	return false;
 }
 
-/* Whether the result of a node is a weight: it is computed, without a
- * reduction, of weights and constants alone, or is matrices out of a stack of
- * them, such as experts', that indices choose. */
+/* Whether the result of a node counts as a weight.  Either it is computed
+ * without a reduction from weights and constants alone, or it consists of
+ * matrices that indices choose from a stack of weights, such as experts. */
 static bool makes_weight(const megatron *m, const node *n)
 {
 	int nweights = 0, nstacks = 0, nothers = 0;
@@ -459,9 +464,10 @@ static void divide_contractions(megatron *m, bool uneven, bool sliced)
 	}
 }
 
-/* Chains of what is left, that have fewer parts than there are devices, such as
- * heads of keys and values: one for each group along the first axes, whose
- * devices compute the same.  They join chains that have more. */
+/* Divides the remaining chains, which have fewer parts than there are devices,
+ * such as heads of keys and values.  Each group of devices along the first axes
+ * gets one part, and its devices compute the same.  These chains join the
+ * chains that have more parts. */
 static void divide_in_groups(megatron *m)
 {
 	const int k = m->k, naxes = m->naxes;

@@ -1,9 +1,10 @@
-/* The sums at the ends of chains are scattered along a dimension of their
- * result that is neither a weight's nor, if there is another, the batch.  The
- * operators that read a scattered tensor are divided with it as long as each
- * part reads nothing but its own part: norms, dropout, residual sums.  A tensor
- * of which some reader needs all, such as the next contraction by columns, is
- * gathered where it is computed, once for all readers. */
+/* Sequence parallelism.  The sum at the end of a chain is scattered along a
+ * dimension of its result that does not belong to a weight and, if there is
+ * another one, is not the batch.  Operators that read a scattered tensor are
+ * divided with it as long as each part reads only its own part: norms, dropout,
+ * residual sums.  If a reader needs all of a tensor, such as the next
+ * contraction by columns, the tensor is gathered where it is computed, once for
+ * all readers. */
 #include "config.h"
 
 #include "compiler/planners/megatron_sequence.h"
@@ -19,8 +20,8 @@ static bool divides(const megatron *m, const node *n, int v)
 	       strategy_offered(n->kernel, v, NULL);
 }
 
-/* The dimension along which the result of a node that is divided along a sum is
- * scattered; batch: of planner_batch(). */
+/* The dimension along which to scatter the result of a node that is divided
+ * along a sum.  batch: result of planner_batch(). */
 static int scattered_dim(const megatron *m, node_id id, const int *batch)
 {
 	const node *n = &m->g->nodes[id];
@@ -41,8 +42,8 @@ static bool is_read_by_chain(const megatron *m, const bool *chain, tensor_id t)
 	return false;
 }
 
-/* Whether v follows the sequence in all inputs that have it, and there is
- * one. */
+/* Whether v follows the sequence in all inputs that have it, and at least one
+ * has. */
 static bool follows(const megatron *m, const node *n, int v)
 {
 	bool has = false;
@@ -57,10 +58,10 @@ static bool follows(const megatron *m, const node *n, int v)
 	return has && divides(m, n, v);
 }
 
-/* The variable of a node between the chains that follows the sequence.  A
- * contraction with a weight whose activation is gathered for a chain needs no
- * more to be computed by every device, as keys and values are that several
- * devices share. */
+/* The variable that follows the sequence in a node between the chains.  If the
+ * activation of a contraction with a weight is gathered for a chain, the
+ * contraction need not be computed by every device.  This concerns keys and
+ * values that several devices share. */
 static int along_sequence(const megatron *m, const bool *chain, const node *n)
 {
 	for (int i = 0; i < n->kernel->ninputs; i++)
@@ -74,7 +75,7 @@ static int along_sequence(const megatron *m, const bool *chain, const node *n)
 	return CUT_NONE;
 }
 
-/* Whether a node reads a tensor from end to end of the sequence. */
+/* Whether a node reads a tensor over the whole length of the sequence. */
 static bool reads_sequence(const megatron *m, const node *n, tensor_id t)
 {
 	int d = m->sequence[t];
@@ -89,7 +90,7 @@ static bool reads_sequence(const megatron *m, const node *n, tensor_id t)
 	return false;
 }
 
-/* Whether no device needs all of a tensor that has the sequence. */
+/* Whether no device needs the whole of a tensor that has the sequence. */
 static bool stays_cut(const megatron *m, const bool *chain, tensor_id t)
 {
 	for (int i = 0; i < m->readers[t].n; i++) {

@@ -1,7 +1,7 @@
 /* The layer-wise search for convolutional networks (OptCNN: Jia, Lin, Qi,
- * Aiken, ICML'18), as Tofu (EuroSys'19, section 7.3) compares itself with it:
- * tensors are cut in any number of dimensions, all devices at once, and no
- * operator is divided along what it reduces. */
+ * Aiken, ICML'18), in the form that Tofu compares itself with (EuroSys'19,
+ * section 7.3).  Tensors are cut in any number of dimensions, for all devices
+ * at once.  No operator is divided along a dimension that it reduces. */
 #include "config.h"
 
 #include "compiler/planners/planner.h"
@@ -12,7 +12,7 @@ static choices dims(const void *state, const step *s, tensor_id t)
 	return step_dims(s, t);
 }
 
-/* The strategies that leave no partial results. */
+/* The strategies that leave no partial results, as choices. */
 static choices vars(const void *state, const step *s, node_id n)
 {
 	(void)state;

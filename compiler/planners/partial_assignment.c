@@ -46,7 +46,8 @@ static bool same_shape(const tensor *x, const tensor *y)
 	return same;
 }
 
-/* Tensor t lies like `like`, if that is decided and t is not. */
+/* Gives tensor t the cuts of tensor `like', if those of `like' are decided and
+ * those of t are not. */
 static void lie_like(partial_assignment *o, tensor_id t, tensor_id like)
 {
 	if (o->tensor_set[t] || !o->tensor_set[like])
@@ -72,7 +73,8 @@ tensor_id partial_assignment_tie(partial_assignment *o)
 	return NONE;
 }
 
-/* For each tensor whether it is a term of a gradient that is a sum; in a. */
+/* For each tensor: whether it is a term of a gradient that is a sum.  Allocated
+ * in a. */
 static const bool *find_terms(arena *a, const graph *g)
 {
 	bool *term = ARENA_ARRAY(a, bool, g->ntensors);
@@ -101,7 +103,8 @@ static void follow(arena *tmp, partial_assignment *o)
 
 /* ---- what can be decided ----------------------------------------------- */
 
-/* The reason that an extent is too short for an axis, or NULL. */
+/* The reason why an extent is too short for an axis, or NULL.  Allocated in
+ * a. */
 static const char *too_short(arena *a, int64_t parts, int groups)
 {
 	if (parts >= groups)
@@ -153,8 +156,9 @@ static choices or_whole(choices c)
 	return c;
 }
 
-/* Of the choices c at an axis, if all are to be alike, the one of the first
- * axis, where it is there; for what is partial along that axis nothing is. */
+/* The choices of c at an axis.  If all axes are to be alike, only the choice of
+ * the first axis is left, if c has it.  A partial tensor has no choice on an
+ * axis along which it is partial. */
 static choices alike(const partial_assignment *o, int axis, const cuts *before,
 		     choices c)
 {
@@ -179,8 +183,8 @@ static choices dims(const void *state, const step *s, tensor_id t)
 		     free_dims(state, s, t));
 }
 
-/* Whether a node helps to compute the gradients of one that is divided: then
- * it is, too, so that no device repeats the work of others. */
+/* Whether a node has to be divided because it helps to compute the gradients of
+ * a divided node.  Otherwise several devices would do the same work. */
 static bool is_divided(const partial_assignment *o, node_id n, int axis)
 {
 	node_id of = o->graph->nodes[n].forward;

@@ -1,12 +1,12 @@
-/* PaSE (Elango, IPDPS'21): each operator has a configuration, the number of
- * parts of each of its variables, and the sum of all layer costs and transfers
- * is minimised exactly.
+/* The PaSE planner (Elango, IPDPS'21).  Each operator has a configuration: the
+ * number of parts of each of its variables.  The sum of all layer costs and
+ * transfers is minimised exactly.
  *
- * A plan is made of the best configurations whose counts are products of mesh
- * axes.  The assignment of axes to variables is then the one that moves the
- * fewest bytes; a tensor is stored as it is computed, an input or a weight as
- * its first reader needs it.  The least cost of any configurations is reported
- * beside it. */
+ * A plan uses the best configurations whose counts are products of mesh axes.
+ * Axes are then assigned to variables so that the fewest bytes are moved.  A
+ * tensor is stored as it is computed; an input or weight is stored as its first
+ * reader needs it.  The least cost over all configurations is reported as
+ * well. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -18,8 +18,9 @@
 #include "compiler/planners/pase_layers.h"
 
 enum {
-	MOST_CONFIGURATIONS = 500, /* of a kernel */
-	MAX_CANDIDATES = 256,	   /* of a node with a given configuration */
+	MOST_CONFIGURATIONS = 500, /* configurations of a kernel */
+	/* candidates of a node with a given configuration */
+	MAX_CANDIDATES = 256,
 };
 
 typedef struct pase {
@@ -28,21 +29,23 @@ typedef struct pase {
 	const graph *g;
 	const mesh *mesh;
 	const bool *forward;
-	counts *best; /* of each node */
+	counts *best; /* by node */
 	candidate_pool *pool;
 	candidate_set candidates;
 } pase;
 
 /* ---- axes for counts --------------------------------------------------- */
 
-/* The enumeration of a configuration's candidates: each axis of the mesh is
- * given to a variable, or to none, so that the sizes of a variable's axes
- * multiply to its number of parts. */
+/* Enumerates the candidates for one configuration.  Each axis of the mesh is
+ * given to one variable or to none.  The sizes of a variable's axes multiply to
+ * its number of parts. */
 typedef struct enumeration {
 	const kernel *kernel;
 	const mesh *mesh;
-	counts left; /* by variable: parts that its axes still have to make */
-	int undivided; /* likewise: workers that compute the same */
+	/* by variable: factor of its parts not yet covered by axes */
+	counts left;
+	/* factor of the workers computing the same, not yet covered */
+	int undivided;
 	cuts now;
 	int n;
 	cuts *found;
@@ -93,9 +96,9 @@ static bool same(const cuts *x, const cuts *y)
 	return !memcmp(x, y, sizeof(*x));
 }
 
-/* The candidates of a tensor that follow from those of a node: its dimension
- * dim[v] is cut where variable v is divided.  Each occurs once, in the order of
- * the node's. */
+/* The candidates of a tensor, derived from those of a node.  Dimension dim[v]
+ * is cut where variable v is divided.  Each candidate occurs once; the order is
+ * that of the node's candidates. */
 static const candidates *tensor_candidates(pase *p, const candidates *of,
 				     const int *dim)
 {
@@ -117,7 +120,8 @@ static const candidates *tensor_candidates(pase *p, const candidates *of,
 
 /* ---- the plan ---------------------------------------------------------- */
 
-/* The tensors that a node of the forward pass computes, and reads first. */
+/* Sets the cuts of the tensors that a forward node computes, or is the first to
+ * read. */
 static void lay_out(pase *p, node_id id)
 {
 	const node *n = &p->g->nodes[id];
@@ -142,7 +146,7 @@ static void lay_out(pase *p, node_id id)
 	}
 }
 
-/* The division of the forward pass: axes for its tensors and nodes. */
+/* The cuts of all tensors and nodes of the forward pass. */
 static partial_assignment lay_out_all(pase *p)
 {
 	const graph *g = p->g;
@@ -177,7 +181,8 @@ static partial_assignment lay_out_all(pase *p)
 	return o;
 }
 
-/* The best configurations; false where there are too many. */
+/* Finds the best configurations and their cost.  Returns false if there are too
+ * many. */
 static bool find_best(pase *p, const layers *l, int64_t *cost)
 {
 	solve_limits limits = search_limits(p->search, 3);
@@ -192,7 +197,7 @@ static bool find_best(pase *p, const layers *l, int64_t *cost)
 	return true;
 }
 
-/* The cost in the same model of dividing the batch over all devices. */
+/* The cost of data parallelism over all k devices in the same cost model. */
 static int64_t data_parallel_cost(const pase *p, int k)
 {
 	const int *along = planner_batch(p->arena, p->g, k);
@@ -214,7 +219,7 @@ static int64_t one_device_cost(const pase *p)
 	return layers_cost(p->g, p->forward, of);
 }
 
-/* The least cost with any counts, -1 where it is not known. */
+/* The least cost with any numbers of parts; -1 if it is not known. */
 static int64_t any_cost(const pase *p, int k)
 {
 	const layer_limits any = { k, false, MOST_CONFIGURATIONS };

@@ -5,7 +5,8 @@
 #include "compiler/cost/byte_model.h"
 #include "kernel/contraction.h"
 
-/* r: 10 TFLOP/s of a device, 16 GB/s of a link, 8 bytes per word. */
+/* FLOPs that take as long as receiving one element (PaSE's r): a device
+ * computes 10 TFLOP/s, a link moves 16 GB/s, an element has 8 bytes. */
 static const double flops_per_element = 10e12 / (16e9 / 8);
 
 counts counts_ones(void)
@@ -24,7 +25,7 @@ int64_t counts_product(const kernel *k, const counts *c)
 	return n;
 }
 
-/* The largest part of an extent. */
+/* The size of the largest part of an extent. */
 static int64_t part(const kernel *k, const counts *c, int v)
 {
 	return (k->vars[v].extent + c->of[v] - 1) / c->of[v];
@@ -39,14 +40,15 @@ static double points(const kernel *k, const counts *c)
 	return n;
 }
 
-/* Of each element of the result's sum one operation is the sum's. */
+/* FLOPs per iteration point.  One operation of each element of a sum is the
+ * addition of the sum itself. */
 static double flops_per_point(const kernel *k)
 {
 	int64_t n = kernel_flops_per_point(k) - (k->reducer != RED_NONE);
 	return (n > 0 ? (double)n : 0) * (kernel_sums_products(k) ? 3 : 1);
 }
 
-/* A sum of q parts of n elements each, on each of q devices. */
+/* The cost of an all-reduce of q parts of n elements each, on q devices. */
 static double all_reduce(double n, double q)
 {
 	return q > 1 ? flops_per_element * 2 * (q - 1) * n / q : 0;
@@ -60,7 +62,7 @@ static double volume(const double *extent, int ndim)
 	return n;
 }
 
-/* A device's part of the space, from the middle. */
+/* A device's part of the iteration space, taken from the middle. */
 static box middle(const kernel *k, const counts *c)
 {
 	box space = kernel_space(k);
@@ -87,7 +89,8 @@ void pase_holds(const kernel *k, const counts *c, double *extent)
 		extent[d] = (double)part(k, c, d);
 }
 
-/* It comes in as many parts as all devices together read the input times. */
+/* The number of parts q is the number of times that all devices together read
+ * the input. */
 pase_sum pase_gradient(const kernel *k, const counts *c, int input)
 {
 	const counts whole = counts_ones();

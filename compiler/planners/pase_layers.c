@@ -14,7 +14,7 @@ typedef struct lister {
 	arena *arena;
 	const kernel *kernel;
 	const layer_limits *limits;
-	int64_t least; /* elements of a part */
+	int64_t least; /* least elements of a part */
 	counts now;
 	VEC(counts) all;
 } lister;
@@ -30,7 +30,8 @@ static bool may_count(const lister *l, int v, int n)
 	       (!l->limits->mesh && extent % n == 0);
 }
 
-/* Partial results of several variables are combined by one reducer. */
+/* Whether partial results over all divided variables would be combined by one
+ * reducer. */
 static bool reducers_agree(const lister *l, int v)
 {
 	reducer r = strategy_reducer(l->kernel, v);
@@ -42,7 +43,8 @@ static bool reducers_agree(const lister *l, int v)
 	return true;
 }
 
-/* Adds all that goes on from the variables before v, with `left` devices. */
+/* Adds all configurations that extend `now', set for the variables before v,
+ * with `left' devices to distribute. */
 static void list(lister *l, int v, int left)
 {
 	if (v == l->kernel->nvars) {
@@ -80,10 +82,11 @@ static const pase_configs *layer_of(arena *a, const kernel *k, uint32_t without,
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* A table for a tensor between two nodes, and what tells it from others. */
+/* The cost table for a tensor between two nodes.  from, to and inputs identify
+ * it. */
 typedef struct edge {
 	const pase_configs *from, *to;
-	uint32_t inputs; /* of `to' that read it */
+	uint32_t inputs; /* inputs of `to' that read the tensor */
 	int64_t *cost;	 /* [from][to] */
 } edge;
 
@@ -122,8 +125,8 @@ static int64_t *edge_costs(arena *a, const edge *e)
 	return cost;
 }
 
-/* The table of an edge, made where no other node had it; NULL where there is
- * no room for it. */
+/* The cost table of an edge, shared with equal edges.  NULL if the tables would
+ * be too large. */
 static const int64_t *table_of(maker *m, edge e)
 {
 	for (int i = 0; i < m->edges.n; i++) {
@@ -140,8 +143,9 @@ static const int64_t *table_of(maker *m, edge e)
 	return e.cost;
 }
 
-/* The node of the forward pass that makes input i of a node, where i is the
- * first input that reads it; NONE otherwise. */
+/* The forward node that computes input i of a node, if i is the first input
+ * that reads that tensor; otherwise NONE.  Sets *inputs to the set of inputs
+ * that read it. */
 static node_id maker_of(const graph *g, const bool *forward, const node *n,
 			int i, uint32_t *inputs)
 {
@@ -151,7 +155,8 @@ static node_id maker_of(const graph *g, const bool *forward, const node *n,
 	return first && by != NONE && forward[by] ? by : NONE;
 }
 
-/* Adds a node's variable and its edges.  False where there is no room. */
+/* Adds the variable of a node and the tables of its edges.  Returns false if
+ * the tables would be too large. */
 static bool add_node(maker *m, const graph *g, const bool *forward, node_id id)
 {
 	const node *n = &g->nodes[id];
@@ -174,7 +179,8 @@ static bool add_node(maker *m, const graph *g, const bool *forward, node_id id)
 	return true;
 }
 
-/* The layer of a node, shared with an earlier one of the same kernel. */
+/* The configurations of a node, shared with an earlier node that has the same
+ * kernel and the same inputs left out. */
 static const pase_configs *shared(arena *a, const layers *l, const graph *g,
 				  node_id id, uint32_t without,
 				  const layer_limits *limits)

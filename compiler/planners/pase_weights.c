@@ -44,7 +44,7 @@ shared_weights *pase_weights(arena *a, const graph *g, const bool *forward)
 
 typedef VEC(pase_sum) sums;
 
-/* The place of a sum among those that there are, which it is added to. */
+/* The index of an equal sum in the list; adds the sum if there is none. */
 static int place_of(arena *a, sums *all, const pase_sum *s)
 {
 	for (int i = 0; i < all->n; i++)
@@ -54,8 +54,8 @@ static int place_of(arena *a, sums *all, const pase_sum *s)
 	return all->n - 1;
 }
 
-/* The contribution of the readers of one layer to the gradient, in each
- * configuration: indices into the sums of all readers. */
+/* The readers of a weight in one layer.  place: by configuration, the index of
+ * their gradient among the sums of all readers. */
 typedef struct reader {
 	const pase_configs *layer;
 	int input;
@@ -86,7 +86,8 @@ static void set_places(arena *a, reader *r, sums *all)
 	}
 }
 
-/* [configuration][0: each exchanges its own; 1 + sum]. */
+/* The reader's cost table, [configuration][0: each reader does its own
+ * exchange; 1 + s: joint exchange of sum s]. */
 static const int64_t *table_of(arena *a, const reader *r, const sums *all)
 {
 	int width = 1 + all->n;
@@ -138,8 +139,8 @@ bool pase_weights_add(arena *a, layers *l, const shared_weights *w)
 
 /* ---- costs ------------------------------------------------------------- */
 
-/* The cost of the readers' exchanges if those with this sum do theirs
- * together. */
+/* The cost of the readers' exchanges if the readers whose gradient equals *s
+ * share one exchange. */
 static int64_t cost_together(const pase_sum *of, int n, const pase_sum *s)
 {
 	int64_t cost = s ? pase_sum_cost(s) : 0;

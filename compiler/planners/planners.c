@@ -74,11 +74,12 @@ static int64_t points(const node *n)
 	return p < 0 ? COST_MAX : cost_clamp(p);
 }
 
-/* The number of undivided tensors or nodes, and their share of the total
- * size. */
+/* The number of undivided tensors or nodes, and their size compared with the
+ * total. */
 typedef struct whole_part {
 	int n;
-	int64_t of, all; /* of these, of all: bytes, or points of iteration */
+	/* size of these and of all, in bytes or iteration points */
+	int64_t of, all;
 } whole_part;
 
 static void count(whole_part *p, bool whole, int64_t size)

@@ -19,7 +19,7 @@ const char *search_algorithm(int i, const char **about)
 
 /* ---- time -------------------------------------------------------------- */
 
-/* 512 MiB of tables, and as long as it takes. */
+/* Tables of at most 512 MiB; no limit on time. */
 static const solve_limits only_time = {
 	.cells = (int64_t)1 << 26,
 	.work = (int64_t)1 << 36,
@@ -45,8 +45,7 @@ solve_limits search_limits(const search *s, int nproblems)
 
 /* ---- axis after axis --------------------------------------------------- */
 
-/* Writes the choices that the solver made to the last axis, and what they
- * cost. */
+/* Stores the solver's choices for the last axis, and their cost. */
 static void keep(search_result *r, const formulation *f, const solution *best)
 {
 	const graph *g = f->step->g;
@@ -69,7 +68,7 @@ static void keep(search_result *r, const formulation *f, const solution *best)
 	r->lower_bound = best->lower_bound;
 }
 
-/* The choices of a step as a problem, in a. */
+/* The choices of one step as a problem, in a. */
 static formulation formulate_step(arena *a, const step *s, const rules *all)
 {
 	const graph *g = s->g;
@@ -82,7 +81,7 @@ static formulation formulate_step(arena *a, const step *s, const rules *all)
 	return formulate(a, s, dims, vars);
 }
 
-/* Rules, and what is pinned. */
+/* Rules restricted by pins. */
 typedef struct pinned {
 	rules rules;
 	const partial_assignment *pins;
@@ -116,18 +115,18 @@ rules search_pinned(const search *s, const rules *r)
 	with.state = p;
 	with.complete = false;
 	with.uniform = false;
-	with.partial = NULL; /* they are among those of p->rules */
+	with.partial = NULL; /* they are already in p->rules */
 	return with;
 }
 
-/* Whether rules have choices of partial values. */
+/* Whether the rules allow partial values. */
 static bool may_be_partial(const rules *r)
 {
 	const pinned *p = r->state;
 	return r->partial || (r->dims == pinned_dims && p->rules.partial);
 }
 
-/* The same rules without them. */
+/* The same rules without partial values, in a. */
 static rules without_partial(arena *a, const rules *r)
 {
 	rules whole = *r;
@@ -140,8 +139,9 @@ static rules without_partial(arena *a, const rules *r)
 	return whole;
 }
 
-/* Decides the last axis of the mesh, of so many that are left.  A solver that
- * runs out of time may find no plan in which all that is partial fits. */
+/* Decides the last axis of the mesh.  nleft: the number of steps that are left,
+ * this one included.  A solver that runs out of time may find no plan in which
+ * all partial values fit. */
 static void search_step(search *s, const rules *all, int nleft)
 {
 	arena *tmp = arena_new();
@@ -160,8 +160,8 @@ static void search_step(search *s, const rules *all, int nleft)
 	}
 }
 
-/* A bound holds for a single step that leaves nothing out; that nothing is
- * less than 0 needs no proof. */
+/* Keeps the lower bound only if it is valid: for a single step that leaves out
+ * no choice.  A lower bound of 0 needs no proof. */
 static void settle_bound(search_result *r, bool complete)
 {
 	bool proven = complete && r->assignment.mesh.naxes == 1;
@@ -239,7 +239,7 @@ search_result *search_result_copy(arena *a, const graph *g,
 	return c;
 }
 
-/* A solver that was asked something else has proven nothing of bytes. */
+/* Drops claims about bytes if the solver minimised something else. */
 static void settle_claims(search_result *r, const planner *pl, bool pins)
 {
 	r->proves = pl->proves;
@@ -251,7 +251,7 @@ static void settle_claims(search_result *r, const planner *pl, bool pins)
 	}
 }
 
-/* The request's variant, as far as the planner has it. */
+/* The request's variant, reduced to the options that the planner supports. */
 static search_variant variant_of(const planner *pl, const search_variant *v)
 {
 	search_variant own = pl->nvariants > 0 ? *v : (search_variant){ 0 };

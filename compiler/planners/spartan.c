@@ -1,7 +1,8 @@
-/* The largest tensor first, greedily (Spartan: Huang et al., USENIX ATC'15, as
- * Tofu, EuroSys'19, section 7.3, compares itself with it): it is cut along the
- * dimension that is best for the operators around it, then these are divided by
- * the best strategies for the tensors cut so far. */
+/* The Spartan planner (Huang et al., USENIX ATC'15, as compared with by Tofu,
+ * EuroSys'19, section 7.3).  It is greedy: it takes the largest tensor first
+ * and cuts it along the dimension that is best for the operators around it.
+ * Then these operators are divided by the best strategies for the tensors cut
+ * so far. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -11,12 +12,12 @@
 typedef struct greedy {
 	arena *arena;
 	const formulation *f;
-	int *value; /* of each variable; -1: not decided */
-	VEC(int) *around; /* per variable of a tensor: the nodes it meets */
+	int *value; /* by variable; -1: not decided */
+	VEC(int) *around; /* by variable of a tensor: the adjacent nodes */
 } greedy;
 
-/* The least cost of a table under the decisions made so far; `at' is the value
- * of its node, x. */
+/* The least cost in a table of node x under the decisions so far.  `at' is the
+ * value of the node. */
 static int64_t table_cost(const greedy *g, const problem_table *t, int at)
 {
 	int n = g->f->problem->vars.at[t->y].nvalues;
@@ -29,7 +30,7 @@ static int64_t table_cost(const greedy *g, const problem_table *t, int at)
 	return least;
 }
 
-/* The cost of a node under its value i. */
+/* The cost of a node with strategy i. */
 static int64_t strategy_cost(const greedy *g, node_id n, int i)
 {
 	int64_t sum = 0;
@@ -44,7 +45,8 @@ static int node_var(const greedy *g, node_id n)
 	return g->f->node_var[n];
 }
 
-/* The best value of a node, and what it costs; the one it has if it has one. */
+/* The least cost of a node.  Sets *best to the best strategy, or to the one
+ * already decided. */
 static int64_t node_cost(const greedy *g, node_id n, int *best)
 {
 	int v = node_var(g, n);
@@ -62,7 +64,7 @@ static int64_t node_cost(const greedy *g, node_id n, int *best)
 	return least;
 }
 
-/* Decides the variable t of a tensor, and the nodes that it meets. */
+/* Decides variable t of a tensor, and then the adjacent nodes. */
 static void decide(greedy *g, int t)
 {
 	int64_t least = COST_MAX;

@@ -1,15 +1,17 @@
-/* Axes of one size that follow each other are alike: cutting rows by the first
- * and columns by the second makes the same blocks as the other way round, in
- * other places.  So candidates are put into classes, one for all that differ in
- * the order of such axes only: 84 in place of 4,096 for a tensor of four
- * dimensions over 64 devices.
+/* A lower bound from symmetric axes.
  *
- * A class of a node and a class of a tensor have at least the cost that their
- * blocks have where they lie together as well as blocks of these sizes can.  So
- * a lower bound of the problem of classes is one of all plans.  It loses
- * little: were axes alike in every way, messages could be averaged over their
- * orders without a loss, and the bound by message passing over all candidates
- * would be that of the classes. */
+ * Consecutive axes of one size are alike: cutting rows by the first and columns
+ * by the second makes the same blocks as the reverse, in other places.  So
+ * candidates that differ only in the order of such axes form one class.  A
+ * tensor of four dimensions over 64 devices has 84 classes in place of 4,096
+ * candidates.
+ *
+ * The cost between a class of a node and a class of a tensor is at least the
+ * cost of blocks of these sizes that overlap as much as they can.  So a lower
+ * bound of the problem of classes is a lower bound of all plans.  Little is
+ * lost: if axes were alike in every way, messages could be averaged over their
+ * orders without loss, and message passing over all candidates would give the
+ * bound of the classes. */
 #include "config.h"
 
 #include "compiler/planners/symmetry_bound.h"
@@ -22,17 +24,17 @@
 
 enum {
 	MAX_CANDIDATES = 2048,	 /* classes of one tensor or node */
-	MOST_CELLS = 1 << 27,	 /* of all tables */
+	MOST_CELLS = 1 << 27,	 /* cells in all cost tables together */
 	MOST_GROUPS = 256,
 };
 
-/* More than what a few multiplications and divisions are off. */
+/* Larger than the relative error of a few multiplications and divisions. */
 #define ROUNDING 0x1p-40
 
 /* ---- which classes there are ------------------------------------------- */
 
-/* Of the choices c those that are in order: on axes of one size not before what
- * was chosen on the axis before; what cuts nothing comes last. */
+/* The choices of c that are in canonical order: on axes of one size a choice
+ * may not precede that of the axis before.  Cutting nothing comes last. */
 static choices in_order(const step *s, choices c, const cuts *before)
 {
 	int axis = step_axis(s);
@@ -63,17 +65,18 @@ static choices class_vars(const void *state, const step *s, node_id n)
 
 /* ---- tables ------------------------------------------------------------ */
 
-/* The extents of what a group deals with, and how many groups do. */
+/* The extents of the regions that groups of devices handle, and the number of
+ * such groups. */
 typedef struct size {
 	double extent[MAX_NVARS];
 	int count;
 } size;
 
 typedef struct sizes {
-	int n, nsizes; /* n: dimensions */
+	int n, nsizes; /* dimensions; entries */
 	size *at;
-	double volume; /* of all groups */
-	bool whole[MAX_NVARS]; /* all groups deal with all of the dimension */
+	double volume; /* volume of all groups together */
+	bool whole[MAX_NVARS]; /* by dimension: every group handles all of it */
 } sizes;
 
 static int64_t box_extent(const box *b, int d)
@@ -98,7 +101,7 @@ static void add_box(sizes *s, const box *b, const box *whole)
 	s->at[s->nsizes++] = one;
 }
 
-/* The sizes of the regions that the groups read of the tensor, or produce. */
+/* The sizes of the regions of the tensor that the groups read or produce. */
 static sizes dealt_with(arena *a, const mesh *m, const joint_pair *p,
 			const box *whole, const cuts *c)
 {
@@ -118,8 +121,7 @@ static sizes dealt_with(arena *a, const mesh *m, const joint_pair *p,
 	return s;
 }
 
-/* The blocks of a tensor that is cut like this: their extents, at most and on
- * average. */
+/* The extents of a cut tensor's blocks, largest and average. */
 typedef struct blocks {
 	double most[MAX_NVARS], mean[MAX_NVARS];
 } blocks;
@@ -139,9 +141,9 @@ static blocks blocks_of(const box *whole, const mesh *m, const cuts *c)
 	return b;
 }
 
-/* At most this much of what groups deal with lies in such blocks: each group
- * has a largest one, or, in dimensions that all groups deal with throughout,
- * one of each. */
+/* An upper bound of the elements that groups handle and that also lie in their
+ * own blocks.  Each group has at most a largest block; in dimensions that all
+ * groups handle completely, one of each. */
 static double common(const sizes *s, const blocks *b)
 {
 	double sum = 0, most = 0, mean = 1, ngroups = 0;
@@ -163,14 +165,15 @@ static double common(const sizes *s, const blocks *b)
 	return sum < mean ? sum : mean;
 }
 
-/* The groups that share parts of a sum, for a node that is divided so. */
+/* The number of groups that share the parts of a sum, if the node is divided
+ * so. */
 static int share_of(const mesh *m, const joint_pair *p, const cuts *c)
 {
 	return p->inputs ? 1 : layout_sharers(
 		m, layout_partial_axes(m, p->kernel, c));
 }
 
-/* The volume of the tensor that all groups together store. */
+/* The number of elements of the tensor that all groups store together. */
 static double stored_volume(const box *whole, const mesh *m, const cuts *c)
 {
 	double v = 1;
@@ -181,8 +184,9 @@ static double stored_volume(const box *whole, const mesh *m, const cuts *c)
 	return v;
 }
 
-/* Elements that groups receive at least, of which `both` at most are there;
- * blocks that are rounded up may have more in common than is stored. */
+/* A lower bound of the elements that groups receive.  At most `both' of them
+ * are already stored there; because of rounding, `both' may exceed what is
+ * stored. */
 static double least_received(const joint_pair *p, const sizes *s, int share,
 			     double stored, double both)
 {

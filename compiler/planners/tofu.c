@@ -1,6 +1,6 @@
-/* The recursive search (Tofu, EuroSys'19, section 5.2): at each step every
- * tensor is cut along some dimension and every operator divided along some
- * variable, those that are the best together. */
+/* The recursive search (Tofu, EuroSys'19, section 5.2).  At each step every
+ * tensor is cut along one dimension and every operator is divided along one
+ * variable, with the least total cost. */
 #include "config.h"
 
 #include "compiler/planners/planner.h"
