@@ -6,18 +6,20 @@
 #include "base/vec.h"
 
 enum {
-	MAX_SIZE = 4,	      /* sizes tried for a counterexample: 0 .. 4 */
+	/* sizes up to this are tried for a counterexample */
+	MAX_SIZE = 4,
 	MAX_TRIES = 20000,    /* assignments tried for one index */
-	EFFORT = 400000,      /* steps of proofs for a set of modules */
-	MAX_CHOICES = 4,      /* explored for one index */
+	/* proof steps for all operators of a set of modules */
+	EFFORT = 400000,
+	MAX_CHOICES = 4,      /* choices explored for one index */
 };
 
 /* ---- proofs ------------------------------------------------------------- */
 
 typedef VEC(const poly *) poly_list;
 
-/* The facts at the place of a read: the variables of its stage are in range,
- * its conditions are met. */
+/* The facts that hold where a read takes place: the stage's variables are in
+ * range, and the read's conditions hold.  Allocated in a. */
 static poly_list facts_of(arena *a, const sym_op *op, const sym_stage *s,
 			  const sym_path *path)
 {
@@ -44,14 +46,15 @@ static bool holds(arena *a, const sym_op *op, const sym_stage *s,
 
 /* ---- counterexamples ---------------------------------------------------- */
 
-/* A search for values of the named atoms on which the goal depends, sizes
- * before variables, under all facts about them. */
+/* A search for a counterexample: values of the named atoms on which the goal
+ * depends.  Sizes come before variables.  All facts about the atoms are
+ * respected. */
 typedef struct search {
 	const sym_op *op;
 	int natoms;
 	int *atoms;
 	poly_list facts; /* each >= 0 */
-	const poly *goal; /* < 0 is wanted */
+	const poly *goal; /* a point with goal < 0 is wanted */
 	int64_t *values; /* by atom */
 	int tries;
 } search;
@@ -105,8 +108,8 @@ static bool is_counterexample(const search *s)
 	return poly_eval(space, s->goal, s->values, &v) && v < 0;
 }
 
-/* The largest value to try for an atom: of a variable its last value, -1 if
- * that is not known or there is none. */
+/* The largest value to try for atom i.  For a variable this is its last value;
+ * -1 if the last value is unknown or the range is empty. */
 static int64_t last_value(const search *s, int i)
 {
 	int64_t last;
@@ -123,7 +126,7 @@ static bool try_values(search *s, int i)
 	if (i == s->natoms)
 		return --s->tries >= 0 && is_counterexample(s);
 	int64_t last = last_value(s, i);
-	/* The far end first: that is where an index leaves its tensor. */
+	/* The far end is tried first: indices usually leave a tensor there. */
 	for (int64_t v = is_var(s, i) ? last : 1; v >= 0 && v <= last;
 	     v += is_var(s, i) ? -1 : 1) {
 		s->values[s->atoms[i]] = v;
@@ -157,8 +160,8 @@ static const int64_t *counterexample(arena *a, const sym_op *op,
 
 /* ---- verdicts ----------------------------------------------------------- */
 
-/* Whether the goal depends on an attribute: through the index, its range, the
- * size or the conditions. */
+/* Whether the goal depends on an attribute, in the index, its range, the size
+ * or the conditions. */
 static bool has_attribute(arena *a, const sym_op *op, const sym_read *r,
 			  const sym_path *path, const poly *goal)
 {
@@ -174,20 +177,20 @@ static bool has_attribute(arena *a, const sym_op *op, const sym_read *r,
 	return r->vague;
 }
 
-/* A goal of one read, where the facts of a path hold. */
+/* The proof of a goal of one read under the facts of a path. */
 typedef struct judgement {
 	arena *arena;
 	const sym_op *op;
 	const sym_stage *stage;
 	const sym_read *read;
 	bounds_end end;
-	int nchoices; /* that may still be explored */
+	int nchoices; /* choices that may still be explored */
 	bounds_verdict *v;
 } judgement;
 
 static bool judge(judgement j, const sym_path *path, const poly *goal);
 
-/* A choice that the goal depends on; NULL for none. */
+/* A choice on which the goal depends, or NULL. */
 static const sym_choice *choice_in(const sym_op *op, const sym_path *path,
 				   const poly *goal)
 {
@@ -203,7 +206,8 @@ static const sym_choice *choice_in(const sym_op *op, const sym_path *path,
 	return NULL;
 }
 
-/* Judges the goal with one side of a choice, under each of its conditions. */
+/* Judges the goal with one side of a choice in its place, under each of the
+ * conditions for that side. */
 static bool judge_side(judgement j, const sym_path *path, const poly *goal,
 		       const sym_choice *c, bool first)
 {
@@ -242,8 +246,8 @@ static bool judge(judgement j, const sym_path *path, const poly *goal)
 	arena *a = j.arena;
 	const sym_op *op = j.op;
 	bounds_verdict *v = j.v;
-	/* The ranges alone are tried first: they are usually enough, and a
-	 * search through many conditions is slow. */
+	/* Try the ranges alone first: they usually suffice, and a search
+	 * through many conditions is slow. */
 	const sym_path ranges = { 0 };
 	if (path->n && holds(a, op, j.stage, &ranges, goal))
 		return true;
@@ -257,7 +261,7 @@ static bool judge(judgement j, const sym_path *path, const poly *goal)
 	if (!v->deferred)
 		v->at = counterexample(a, op, path, goal);
 	v->known = v->at != NULL;
-	/* A goal for which the effort ran out is left to expand. */
+	/* If the effort ran out, the check is left to expand. */
 	if (!v->known && op->space->effort && *op->space->effort <= 0)
 		v->deferred = true;
 	return false;
@@ -324,7 +328,7 @@ static const char *sizes_text(arena *a, const sym_op *op,
 	return text;
 }
 
-/* The note at the place that declares the range of the index's first
+/* Adds a note at the place that declares the range of the index's first
  * variable. */
 static void note_variable(const sym_op *op, const sym_stage *s, diag_sink *k,
 			  const poly *x)

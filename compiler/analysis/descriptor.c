@@ -45,7 +45,8 @@ static int ascending(const void *x, const void *y)
 	return *(const int *)x - *(const int *)y;
 }
 
-/* The tensors that are read, in the order of the signature and the stages. */
+/* Lists the tensors that the stage reads, in the order of the signature and of
+ * the stages. */
 static void list_inputs(arena *a, const sym_stage *x, desc_stage *s)
 {
 	s->inputs = ARENA_ARRAY(a, int, x->nreads);
@@ -75,7 +76,8 @@ static bool is_looked_up(const sym_stage *x, int tensor, int d)
 
 typedef VEC(desc_var) var_list;
 
-/* The name of a dimension, with its tensor's where that is taken. */
+/* The name of a dimension; if that name is taken, the tensor's name is put
+ * before it. */
 static const char *derived_name(arena *a, const var_list *vars,
 				const char *tensor, const char *dim)
 {
@@ -108,9 +110,9 @@ static void add_derived(arena *a, const sym_op *op, const sym_stage *x,
 	}
 }
 
-/* The atoms for a variable's block: 0 <= begin < end <= extent.  A derived
- * variable adds no loop, so that its block may be empty where others are read:
- * begin <= end. */
+/* Adds the atoms for the ends of a variable's block, with 0 <= begin < end <=
+ * extent.  A derived variable adds no loop, so its block may be empty while
+ * others are read: begin <= end. */
 static void add_ends(arena *a, poly_space *space, desc_var *v)
 {
 	int least = v->kind != KVAR_DERIVED;
@@ -163,7 +165,7 @@ static void list_vars(arena *a, const sym_op *op, const sym_stage *x,
 
 /* ---- facts -------------------------------------------------------------- */
 
-/* A dimension of size 1, read at 0. */
+/* Whether a dimension has size 1 and is read at 0. */
 static bool is_repeated(const sym_dim *dim, const poly *at)
 {
 	int64_t size;
@@ -171,8 +173,8 @@ static bool is_repeated(const sym_dim *dim, const poly *at)
 	       size == 1;
 }
 
-/* x[i, j] at variables of the result in their order, none twice, or a tensor
- * broadcast into it. */
+/* Whether a read is an element of a broadcast tensor: its indices are variables
+ * of the result, in order and without repetition. */
 static bool reads_broadcast(const sym_op *op, const sym_stage *x,
 			    const sym_read *r)
 {
@@ -219,7 +221,8 @@ static bool is_passed_before(desc_passing x, desc_passing y)
 	return x.by < y.by;
 }
 
-/* The inputs of a stage that the tensors are; 0 where one is none. */
+/* The inputs of a stage that belong to these tensors, as a mask; 0 if one of
+ * the tensors is not an input. */
 static uint64_t inputs_of(const desc_stage *s, const sym_passing *p)
 {
 	uint64_t all = 0;
@@ -350,8 +353,8 @@ bool descriptor_needs(const desc_op *op, const desc_stage *s,
 		      const desc_strategy *st, int64_t *values, int64_t begin,
 		      int64_t end, box *needs)
 {
-	/* A derived variable adds no loop: where its block is empty, its input
-	 * alone is not read. */
+	/* A derived variable adds no loop: if its block is empty, only its
+	 * input is not read. */
 	bool empty = begin >= end && s->vars[st->var].kind != KVAR_DERIVED;
 	values[s->vars[st->var].begin] = begin;
 	values[s->vars[st->var].end] = end;
@@ -361,7 +364,7 @@ bool descriptor_needs(const desc_op *op, const desc_stage *s,
 			return false;
 		empty |= extent <= 0;
 	}
-	/* Where nothing is computed, the regions may divide by 0. */
+	/* If nothing is computed, evaluating the regions may divide by 0. */
 	for (int i = 0; i < s->ninputs; i++) {
 		const desc_tensor *t = &op->tensors[s->inputs[i]];
 		if (t->ndims > MAX_NVARS)

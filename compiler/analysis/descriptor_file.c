@@ -1,6 +1,6 @@
-/* Descriptors as files.  Numbers are in LEB128, signed ones zigzag; strings and
- * lists have their length before them.  The reader takes nothing on trust: it
- * accepts only files that the writer could have written. */
+/* Descriptors as files.  Numbers are in LEB128, signed ones zigzag.  Strings
+ * and lists have their length before them.  The reader does not trust a file:
+ * it accepts only files that the writer could have written. */
 #include "config.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ enum {
 	FORMAT_VERSION = 3,
 	MAX_OPS = 100000,
 	MAX_LIST = 4096,
-	MAX_TEXT = 1 << 20, /* bytes of a doc comment or a name */
+	MAX_TEXT = 1 << 20, /* bytes of a documentation comment or a name */
 };
 
 /* ---- writing ------------------------------------------------------------ */
@@ -37,7 +37,7 @@ static void put_signed(writer *w, int64_t v)
 	put_unsigned(w, ((uint64_t)v << 1) ^ (uint64_t)(v >> 63));
 }
 
-/* NULL is 0, a text of n bytes is n + 1. */
+/* Writes a text of n bytes with the length n + 1, and NULL as 0. */
 static void put_text(writer *w, const char *s)
 {
 	size_t n = s ? strlen(s) : 0;
@@ -186,8 +186,8 @@ void *descriptor_write(arena *a, const descriptor *d, size_t *len)
 typedef struct reader {
 	arena *arena;
 	const unsigned char *at, *end;
-	const char *wrong; /* the first thing that is */
-	int natoms;	   /* that may be referred to */
+	const char *wrong; /* first error found */
+	int natoms;	   /* atoms that may be referred to */
 } reader;
 
 static uint64_t fail(reader *r, const char *what)
@@ -222,7 +222,7 @@ static int64_t get_signed(reader *r)
 	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
 }
 
-/* A number below limit. */
+/* Reads a number below limit. */
 static int get_below(reader *r, uint64_t limit)
 {
 	uint64_t v = get_unsigned(r);
@@ -251,7 +251,7 @@ static const char *get_text(reader *r, bool may_be_null)
 	return s;
 }
 
-/* A list's length, each element of which takes a byte at least. */
+/* Reads the length of a list.  Each element takes at least one byte. */
 static int get_length(reader *r, uint64_t limit)
 {
 	uint64_t n = get_unsigned(r);
@@ -293,7 +293,7 @@ static const poly *get_poly(reader *r)
 	return r->wrong ? NULL : p;
 }
 
-/* A poly that has to be there. */
+/* Reads a polynomial that may not be missing. */
 static const poly *need_poly(reader *r)
 {
 	const poly *p = get_poly(r);
@@ -353,7 +353,7 @@ static void get_tensor(reader *r, desc_tensor *t)
 	}
 }
 
-/* -1, or an atom. */
+/* Reads an atom, or -1. */
 static int get_end(reader *r)
 {
 	int64_t v = get_signed(r);
@@ -409,7 +409,8 @@ static void get_strategy(reader *r, const desc_op *op, const desc_stage *s,
 	}
 }
 
-/* Sets of the first 64 inputs. */
+/* Reads the sets of partial values that pass the stage.  Only the first 64
+ * inputs can be in a set. */
 static void get_passing(reader *r, desc_stage *s)
 {
 	s->npassing = get_length(r, MAX_LIST);

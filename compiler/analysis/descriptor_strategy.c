@@ -1,5 +1,5 @@
-/* The region of each input that a block of one variable needs (Tofu, section
- * 4.2), and contractions that libraries know. */
+/* Computes the region of each input that a block of one variable needs (Tofu,
+ * section 4.2).  Recognises contractions that libraries implement. */
 #include "config.h"
 
 #include "compiler/analysis/descriptor_build.h"
@@ -13,10 +13,11 @@ typedef struct cutting {
 	const sym_op *op;
 	const sym_stage *stage;
 	const desc_var *var;
-	const sym_lookup *lookup; /* that the variable runs over, or NULL */
-	int at; /* of the variable among the ranges; -1 for a derived one */
+	/* the lookup whose index the variable replaces, or NULL */
+	const sym_lookup *lookup;
+	int at; /* place of the variable in ranges[]; -1 for a derived one */
 	int nranges;
-	sym_range *ranges; /* of the stage's variables under this cut */
+	sym_range *ranges; /* of the stage's variables for this cut */
 	bool *assumed;
 } cutting;
 
@@ -39,7 +40,7 @@ static cutting cut(arena *a, const sym_op *op, const sym_stage *x,
 	return c;
 }
 
-/* Whether the variable takes the place of the read's index in dimension d. */
+/* Whether the variable stands for the index of the read in dimension d. */
 static bool stands_for(const cutting *c, const sym_read *r, int d)
 {
 	const sym_lookup *l = c->lookup;
@@ -59,7 +60,8 @@ static bool depends(const cutting *c, const poly *p)
 	       poly_uses(c->op->space, p, c->var->end);
 }
 
-/* [lo, hi) of one index; NULL, NULL for one that intervals do not follow. */
+/* The region [lo, hi) of one index.  lo and hi are NULL if intervals cannot
+ * follow the index. */
 static desc_region region_of(const cutting *c, const sym_index *x)
 {
 	desc_region r = { 0 };
@@ -84,7 +86,8 @@ static desc_region hull(const cutting *c, desc_region x, desc_region y)
 	return r.lo && r.hi ? r : (desc_region){ 0 };
 }
 
-/* Recognises [scale * begin - before, scale * end + after). */
+/* Recognises regions of the form [scale * begin - before, scale * end +
+ * after). */
 static void classify(const cutting *c, desc_region *r)
 {
 	arena *a = c->arena;
@@ -102,9 +105,9 @@ static void classify(const cutting *c, desc_region *r)
 	r->after = after;
 }
 
-/* Narrows the range of a variable that is not divided by a condition of a read,
- * f >= 0, on the divided one: v >= -rest of f = v + rest, or v <= rest of f =
- * rest - v. */
+/* Narrows the range of an undivided variable v by a read's condition f >= 0
+ * that also involves the divided one.  f = v + rest gives v >= -rest, f = rest
+ * - v gives v <= rest. */
 static void narrow(const cutting *c, const poly *f, sym_range *to)
 {
 	poly_space *space = c->op->space;
@@ -124,8 +127,8 @@ static void narrow(const cutting *c, const poly *f, sym_range *to)
 		to->in.hi = in.hi;
 }
 
-/* Whether f is of sizes, attributes and the stage's variables alone, and the
- * one that is divided is among them. */
+/* Whether f consists of sizes, attributes and variables of the stage only, the
+ * divided one among them. */
 static bool compares(const cutting *c, const poly *f)
 {
 	const poly_space *space = c->op->space;
@@ -139,8 +142,8 @@ static bool compares(const cutting *c, const poly *f)
 	return poly_uses(space, f, c->ranges[c->at].atom);
 }
 
-/* A read in all of its stage's points that satisfy its conditions: the
- * variables are there in narrower ranges than elsewhere. */
+/* The cut for one read, with the variables' ranges narrowed by the conditions
+ * of the read. */
 static cutting where_read(const cutting *c, const sym_read *r)
 {
 	cutting n = *c;
@@ -215,8 +218,8 @@ void descriptor_strategies(arena *a, const sym_op *op, const sym_stage *x,
 
 /* ---- patterns ----------------------------------------------------------- */
 
-/* The occurrence of a variable in a read: none, alone in an index, with
- * others. */
+/* The occurrence of a variable in a read: not at all, alone in an index, or
+ * together with other variables. */
 typedef enum part { ABSENT, ALONE, MIXED } part;
 
 static part part_of(const sym_op *op, const sym_read *r, const sym_var *v)
@@ -235,7 +238,8 @@ static part part_of(const sym_op *op, const sym_read *r, const sym_var *v)
 	return p;
 }
 
-/* One read, reduced over a window that moves with the result. */
+/* Recognises pooling: one read, reduced over a window that moves with the
+ * result. */
 static const char *pooling(const sym_op *op, const sym_stage *x)
 {
 	bool window = false;
@@ -247,7 +251,7 @@ static const char *pooling(const sym_op *op, const sym_stage *x)
 	return window ? "pooling" : NULL;
 }
 
-/* A sum of products of two reads. */
+/* Recognises a contraction: a sum of products of two reads. */
 static const char *contraction(const sym_op *op, const sym_stage *x)
 {
 	int batch = 0, contracted = 0, windows = 0, moved = 0;
@@ -266,7 +270,7 @@ static const char *contraction(const sym_op *op, const sym_stage *x)
 	}
 	if (windows)
 		return "convolution";
-	/* k[h / repeats, ..]: no window moves, and it is no plain product. */
+	/* k[h / repeats, ..] is neither a moving window nor a plain product. */
 	if (!contracted || moved)
 		return NULL;
 	return batch ? "batched matmul" : "matmul";

@@ -5,8 +5,8 @@
 #include "base/checked.h"
 #include "compiler/analysis/strategy.h"
 
-/* Elements of an input that the parts need beyond their own blocks, if the
- * input is cut along the dimension `dim'. */
+/* The number of elements that the parts need from outside their own blocks if
+ * the input is cut along dimension `dim'. */
 static int64_t fetched(const kernel *k, int input, int dim,
 		       const explain_strategy *s, int nparts)
 {
@@ -23,8 +23,8 @@ static int64_t fetched(const kernel *k, int input, int dim,
 	return sum;
 }
 
-/* The least of fetched() over the dimensions that can be cut; an input without
- * such a dimension is replicated. */
+/* The least fetched() over all dimensions that can be cut.  An input without
+ * such a dimension counts as replicated. */
 static int64_t least_fetched(const kernel *k, int input,
 			     const explain_strategy *s, int nparts)
 {

@@ -43,7 +43,7 @@ static int weight(const poly_space *s, const poly *x)
 	return sum;
 }
 
-/* The atom kind(x, y), a new one unless there is one already. */
+/* The atom kind(x, y); added if it does not exist yet. */
 static const poly *compound(poly_space *s, atom_kind kind, const poly *x,
 			    const poly *y)
 {
@@ -61,8 +61,8 @@ static const poly *compound(poly_space *s, atom_kind kind, const poly *x,
 
 /* ---- sums --------------------------------------------------------------- */
 
-/* By the atoms, the constant last, so that what was declared first is printed
- * first. */
+/* Order by atoms, the constant last, so that texts show atoms in the order of
+ * declaration. */
 static int compare_monomials(const term *x, const term *y)
 {
 	for (int i = 0; i < x->n && i < y->n; i++)
@@ -163,8 +163,8 @@ const poly *poly_mul(arena *a, const poly *x, const poly *y)
 		return NULL;
 	const poly *sum = poly_int(a, 0);
 	for (int i = 0; i < x->n; i++) {
-		/* Multiplication by a monomial may change the order of the
-		 * terms, so each is added by itself. */
+		/* Multiplication by a monomial may change the order of terms,
+		 * so the terms are added one by one. */
 		for (int j = 0; j < y->n; j++) {
 			term t;
 			if (!multiply_terms(&x->terms[i], &y->terms[j], &t))
@@ -177,7 +177,7 @@ const poly *poly_mul(arena *a, const poly *x, const poly *y)
 	return sum;
 }
 
-/* x / y as monomials; false where y does not divide x. */
+/* Divides monomial x by y.  Returns false if y does not divide x. */
 static bool divide_terms(const term *x, const term *y, term *r)
 {
 	if (x->coefficient % y->coefficient)
@@ -194,8 +194,8 @@ static bool divide_terms(const term *x, const term *y, term *r)
 	return j == y->n;
 }
 
-/* x = y * *q + *r, where q takes all terms of x that y, one monomial,
- * divides. */
+/* Division with x = y * *q + *r.  y is a monomial; *q takes all terms of x that
+ * it divides. */
 static void divide(arena *a, const poly *x, const poly *y, const poly **q,
 		   const poly **r)
 {
@@ -213,7 +213,8 @@ static void divide(arena *a, const poly *x, const poly *y, const poly **q,
 	*r = rest;
 }
 
-/* An attribute or size that something is divided by is positive. */
+/* Notes that an attribute or size is positive because something is divided by
+ * it. */
 static void note_divisor(poly_space *s, const poly *y)
 {
 	if (y->n != 1 || y->terms[0].n != 1 || y->terms[0].coefficient != 1)
@@ -257,7 +258,8 @@ const poly *poly_mod(poly_space *s, const poly *x, const poly *y)
 	return compound(s, ATOM_MOD, r, y);
 }
 
-/* min or max: x or y if the sign of their difference is known, else an atom. */
+/* min or max of x and y: one of them if the sign of their difference is known,
+ * otherwise an atom. */
 static const poly *extreme(poly_space *s, atom_kind kind, const poly *x,
 			   const poly *y)
 {
@@ -303,7 +305,7 @@ bool poly_is_constant(const poly *x, int64_t *value)
 	return true;
 }
 
-/* Marks the atoms of x, and the atoms inside them. */
+/* Marks the atoms of x and the atoms inside these. */
 static void mark(const poly_space *s, const poly *x, bool *seen)
 {
 	for (int i = 0; x && i < x->n; i++) {
@@ -458,7 +460,7 @@ static char *atom_text(arena *a, const poly_space *s, int atom)
 	if (t->kind == ATOM_MIN || t->kind == ATOM_MAX)
 		return arena_printf(a, "%s(%s, %s)",
 				    t->kind == ATOM_MIN ? "min" : "max", x, y);
-	/* A sum or a product gets parentheses. */
+	/* Put parentheses around a sum or a product. */
 	bool px = strchr(x, ' ') || strchr(x, '*') || *x == '-';
 	bool py = strchr(y, ' ') || strchr(y, '*');
 	return arena_printf(a, "%s%s%s %c %s%s%s", px ? "(" : "", x,
@@ -466,8 +468,8 @@ static char *atom_text(arena *a, const poly_space *s, int atom)
 			    py ? "(" : "", y, py ? ")" : "");
 }
 
-/* The term without its sign; negated says that a minus begins the sum with it:
- * -(X / 2) is not -X / 2. */
+/* The text of a term without its sign.  negated: a minus precedes it at the
+ * beginning of the sum, as -(X / 2) differs from -X / 2. */
 static char *term_text(arena *a, const poly_space *s, const term *t,
 		       bool negated)
 {

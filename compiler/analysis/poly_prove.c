@@ -1,10 +1,11 @@
 /* Proofs of x >= 0.
  *
- * A goal is shown by subtracting from it facts that are >= 0, times factors
- * that are, until a sum of products of numbers >= 0 is left: a search for a
- * certificate of Handelman's kind.  The facts are the ranges of the atoms, the
- * definitions of floor division and remainder, and the caller's facts.  Source
- * of the idea: D. Handelman, Pacific J. Math. 132 (1988). */
+ * The proof subtracts from the goal facts that are >= 0, multiplied by factors
+ * that are >= 0, until only a sum of products of numbers >= 0 is left.  This is
+ * a search for a certificate of Handelman's kind.  The facts are the ranges of
+ * the atoms, the definitions of floor division and remainder, and the caller's
+ * facts.  Source of the idea: Handelman, Pacific Journal of Mathematics 132
+ * (1988). */
 #include "config.h"
 
 #include "compiler/analysis/poly.h"
@@ -16,12 +17,12 @@
 
 enum {
 	MAX_FACTS = 96,
-	MIN_DEPTH = 3,	 /* facts used in one proof: 3, 6 or 12 */
+	MIN_DEPTH = 3,	 /* facts in one proof: at most 3, then 6, then 12 */
 	MAX_DEPTH = 12,
-	MAX_STEPS = 500, /* goals looked at for each of these */
-	FIRST_STEPS = 16, /* and before a counterexample is looked for */
-	MAX_NESTING = 6, /* divisions in divisions */
-	MAX_LEVEL = 3,	 /* proofs for the sake of a proof */
+	MAX_STEPS = 500, /* goals looked at for each of these depths */
+	FIRST_STEPS = 16, /* the same before a counterexample is searched for */
+	MAX_NESTING = 6, /* levels of divisions inside divisions */
+	MAX_LEVEL = 3,	 /* levels of proofs needed by other proofs */
 };
 
 typedef enum sign { UNASKED, NONNEG, UNCLEAR } sign;
@@ -42,7 +43,7 @@ static bool nonneg(const poly_space *s, const poly_facts *f, const poly *x,
 
 static bool atom_nonneg(proof *p, int atom, int nesting);
 
-/* Every term is a product of numbers that are >= 0. */
+/* Whether every term is a product of numbers known to be >= 0. */
 static bool plainly_nonneg(proof *p, const poly *x, int nesting)
 {
 	for (int i = 0; i < x->n; i++) {
@@ -56,7 +57,7 @@ static bool plainly_nonneg(proof *p, const poly *x, int nesting)
 	return true;
 }
 
-/* The same, or by a proof. */
+/* Whether x >= 0 is plain, or can be proved. */
 static bool surely_nonneg(proof *p, const poly *x, int nesting)
 {
 	return plainly_nonneg(p, x, nesting) ||
@@ -70,7 +71,8 @@ static bool decide(proof *p, int atom, int nesting)
 		return true;
 	if (!t->x || nesting == 0)
 		return false;
-	/* The greater one is no less than half of both: as |x| = max(x, -x). */
+	/* The greater of two numbers is at least half their sum: as |x| =
+	 * max(x, -x). */
 	if (t->kind == ATOM_MAX &&
 	    surely_nonneg(p, poly_add(p->arena, t->x, t->y), nesting - 1))
 		return true;
@@ -147,7 +149,8 @@ static void note_atoms(const poly *x, bool *known, int *queue, int *n)
 	}
 }
 
-/* The facts on the atoms in the goal and in the facts, and so on. */
+/* Collects the facts about the atoms in the goal and in the facts, then about
+ * the atoms in these facts, and so on. */
 static void gather(proof *p, const poly *goal)
 {
 	int n = 0, nread = 0, natoms = p->space->natoms;
@@ -166,8 +169,9 @@ static void gather(proof *p, const poly *goal)
 
 /* ---- the search --------------------------------------------------------- */
 
-/* The term that stands in the way, the one whose atoms came last first: they
- * are the variables, whose bounds are in terms of the sizes.  -1 for none. */
+/* The index of the term to eliminate next: of those that may be negative, the
+ * one with the most recent atom.  Variables are the most recent atoms, and
+ * their bounds are in terms of sizes.  -1 if no term may be negative. */
 static int obstacle(proof *p, const poly *goal)
 {
 	int worst = -1, last = -2;
@@ -185,8 +189,8 @@ static int obstacle(proof *p, const poly *goal)
 	return worst;
 }
 
-/* The factor by which a term of a fact has to be multiplied to become t but
- * for the coefficient; false if there is none that is >= 0. */
+/* The monomial by which a term of a fact has to be multiplied to give t, apart
+ * from the coefficient.  Returns false if there is none that is >= 0. */
 static bool factor_of(proof *p, const term *t, const term *of, term *factor)
 {
 	int j = 0;
@@ -203,12 +207,12 @@ static bool factor_of(proof *p, const term *t, const term *of, term *factor)
 	return j == of->n;
 }
 
-/* The similarity of a term of a fact to one of the goal; closer ones are tried
+/* The similarity of a fact's term to a term of the goal.  Closer ones are tried
  * first. */
 typedef enum closeness { SAME, PART, CONSTANT, NCLOSE } closeness;
 
-/* goal - factor * fact, scaled so that term t of the goal goes away by term f
- * of the fact; NULL where that is impossible. */
+/* goal - factor * fact, scaled so that term f of the fact cancels term t of the
+ * goal; NULL if that is impossible. */
 static const poly *cancel(proof *p, const poly *goal, const term *t,
 			  const poly *fact, const term *f, closeness want)
 {
@@ -226,8 +230,9 @@ static const poly *cancel(proof *p, const poly *goal, const term *t,
 			poly_mul(p->arena, fact, &(poly){ 1, &factor }));
 }
 
-/* goal = rest + c * q, where q is a floor division that occurs nowhere else
- * and c is 1 or -1.  As rest is whole, the goal holds if and only if
+/* For goal = rest + c * q with c 1 or -1, where the floor division q occurs
+ * nowhere else, gives an equivalent goal without q.  As rest is an integer, the
+ * goal holds if and only if
  *	rest >= q = floor(x / y)   <=>  y * rest + y - 1 - x >= 0
  *	q >= -rest		   <=>  x + y * rest >= 0. */
 static const poly *without_division(proof *p, const poly *goal, const term *t)
@@ -247,7 +252,7 @@ static const poly *without_division(proof *p, const poly *goal, const term *t)
 			q->x);
 }
 
-/* Subtracts the effort of looking at a goal from the remaining one. */
+/* Uses up effort for looking at a goal.  Returns false if none is left. */
 static bool spend(proof *p, const poly *goal)
 {
 	int cost = 1 + goal->n / 8;
@@ -259,8 +264,8 @@ static bool spend(proof *p, const poly *goal)
 
 static bool prove(proof *p, const poly *goal, int depth);
 
-/* goal = c * m + rest, where m is the lesser or the greater of x and y: it
- * holds if it does with x and with y in the place of m. */
+/* For goal = c * m + rest with m the lesser or the greater of x and y: the goal
+ * holds if it holds with x and with y in place of m. */
 static bool by_cases(proof *p, const poly *goal, const term *t, int depth)
 {
 	arena *a = p->arena;

@@ -1,8 +1,8 @@
-/* A search for points at which x >= 0 does not hold.
+/* Searches for points at which x >= 0 does not hold.
  *
  * Most goals that cannot be proved are false, and most of these are false for
- * small numbers: a few dozen points cost less than one futile search for a
- * proof. */
+ * small numbers.  Trying a few dozen points takes less time than one failed
+ * search for a proof. */
 #include "config.h"
 
 #include "compiler/analysis/poly.h"
@@ -11,20 +11,21 @@
 
 enum {
 	POINTS = 48,
-	SPREAD = 5, /* values tried of an atom without an upper bound */
-	BELOW = -2, /* the least value tried of one without a lower bound */
+	SPREAD = 5, /* values tried for an atom without an upper bound */
+	BELOW = -2, /* least value tried for an atom without a lower bound */
 };
 
 typedef struct point {
 	const poly_space *space;
 	uint32_t number;
-	int64_t *values; /* by atom; valid if its stamp is the number */
+	/* by atom; valid if the atom's stamp is the point's number */
+	int64_t *values;
 	uint32_t *stamps;
 } point;
 
 static bool value_of(point *p, const poly *x, int64_t *r);
 
-/* A pseudorandom number for an atom of a point. */
+/* A pseudorandom number for an atom at a point. */
 static uint32_t draw(const point *p, int atom)
 {
 	uint32_t h = p->number * 2654435761u + (uint32_t)atom * 2246822519u;
@@ -32,8 +33,8 @@ static uint32_t draw(const point *p, int atom)
 	return h ^ h >> 16;
 }
 
-/* Draws the lower end, the upper end or any value of a range, each in a third
- * of the cases. */
+/* Draws a value from a range: the lower end, the upper end or any value, each
+ * with probability one third. */
 static bool choose(point *p, int atom, int64_t *r)
 {
 	const poly_atom *t = &p->space->atoms[atom];
@@ -72,7 +73,8 @@ static bool atom_value(point *p, int atom, int64_t *r)
 	return true;
 }
 
-/* False on overflow, or if the point is outside some range. */
+/* Evaluates x at the point.  Returns false on overflow, or if an atom is
+ * outside its range. */
 static bool value_of(point *p, const poly *x, int64_t *r)
 {
 	*r = 0;

@@ -39,7 +39,8 @@ reducer strategy_reducer(const kernel *k, int v)
 
 /* ---- facts ------------------------------------------------------------- */
 
-/* x[i, j], or a tensor broadcast into it: dimensions left out, or of size 1. */
+/* Whether a read is an element of a broadcast tensor: dimensions may be left
+ * out, or have size 1. */
 static bool reads_broadcast(const kernel *k, const kexpr *read)
 {
 	const kinput *in = &k->inputs[read->input];

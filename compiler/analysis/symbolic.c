@@ -58,7 +58,7 @@ static void scan_expr(axes_use *u, const ast_expr *e)
 	scan_pack(u, e->pack);
 	for (int i = 0; i < e->nvars; i++)
 		scan_pack(u, e->vars[i].pack);
-	/* An axis that is handed on to another operator. */
+	/* An axis that is passed on to another operator. */
 	for (int i = 0; i < e->nnamed; i++)
 		if (is_axis(u->op, e->named[i].value))
 			use_axes(u, e->named[i].value);
@@ -106,7 +106,7 @@ static bool is_known_pack(const frame *f, const ast_symbol *s)
 	return f->pack_of[s->number] || sym_find_attr(f, s);
 }
 
-/* A pack of an operator that nothing calls. */
+/* Declares a pack of an operator that is not called. */
 static void declare_pack(build *b, const ast_symbol *s, range at)
 {
 	arena *a = b->arena;
@@ -152,7 +152,8 @@ static void declare_sizes(build *b, const ast_expr *e)
 		declare_sizes(b, e->args[i]);
 }
 
-/* The symbols of parameters come first, then those of attributes. */
+/* Adds attribute i.  Symbols of parameters come first, then those of
+ * attributes. */
 static void add_attr(build *b, int i, sattr attr)
 {
 	frame *f = b->frame;
@@ -178,8 +179,8 @@ static void note_pack_parts(build *b, sym_tensor *t)
 	}
 }
 
-/* The dimensions of a tensor as they are written; used if their values are
- * known only with shapes. */
+/* The dimensions of a tensor as written in the source.  They are used if their
+ * values are known only with shapes. */
 static void written_dims(build *b, const ast_tensor *t, dim_list *dims)
 {
 	dims->n = t->ndims < SYM_MAX_DIMS ? t->ndims : SYM_MAX_DIMS;
@@ -228,7 +229,8 @@ static int argument(build *b, const ast_expr *e, const char *label, int i)
 	return call_operator(b, e, inner, name, &result) ? result : -1;
 }
 
-/* The sizes before and after a pack, and the pack as the dimensions between. */
+/* Binds the sizes before and after a pack, and the pack to the dimensions in
+ * between. */
 static bool bind_param(build *b, const ast_tensor *t, const sym_tensor *arg)
 {
 	int open = -1, npacks = 0;
@@ -267,8 +269,9 @@ static bool bind_param(build *b, const ast_tensor *t, const sym_tensor *arg)
 	return true;
 }
 
-/* The position of the pack of a declared tensor, and the number of the
- * argument's dimensions that are its; false if there is no pack, or several. */
+/* Finds the place of the pack in a declared tensor and the number of the
+ * argument's dimensions that belong to it.  Returns false if the tensor has no
+ * pack or several. */
 static bool pack_place(const ast_tensor *t, const sym_tensor *arg, int *at,
 		       int *width)
 {
@@ -288,8 +291,9 @@ static bool is_one(const sym_dim *d)
 	return !d->pack && poly_is_constant(d->extent, &n) && n == 1;
 }
 
-/* The pack that operands broadcast into: at each place, counted from the end,
- * the dimension that is not 1.  False where two differ. */
+/* The pack into which operands are broadcast.  At each place, counted from the
+ * end, it has the dimension that is not 1.  Returns false if two operands
+ * differ there. */
 static bool broadcast_dims(build *b, const ast_op *op, const int *args,
 			   spack *p)
 {
@@ -324,7 +328,7 @@ static bool broadcast_dims(build *b, const ast_op *op, const int *args,
 	return true;
 }
 
-/* The sizes of a broadcast argument around its pack. */
+/* Binds the sizes around the pack of a broadcast argument. */
 static bool bind_around(build *b, const ast_tensor *t, const sym_tensor *arg,
 			int at, int width)
 {

@@ -1,6 +1,6 @@
-/* The leaves of the abstract interpretation (kernel/abstract.h) of operators
- * before shapes and attributes are known, and what follows for stages: the
- * partial values that pass them. */
+/* Abstract interpretation (kernel/abstract.h) of operators whose shapes and
+ * attributes are not known yet: the leaves, and the partial values that pass a
+ * stage. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"
@@ -8,7 +8,8 @@
 
 /* ---- facts -------------------------------------------------------------- */
 
-/* Of a polynomial whose coefficients have one sign, in atoms >= 0. */
+/* The sign of a polynomial whose coefficients have one sign and whose atoms are
+ * >= 0. */
 static sign_facts sign_of_poly(const build *b, const poly *p)
 {
 	bool plus = true, minus = true, constant = false;
@@ -21,7 +22,7 @@ static sign_facts sign_of_poly(const build *b, const poly *p)
 		minus &= t->coefficient < 0;
 		constant |= t->n == 0;
 	}
-	/* A number <= 0 may be +0 in floats. */
+	/* A number <= 0 may be +0 as a float. */
 	value_sign sign = plus			? SIGN_PLUS
 			  : minus && constant ? SIGN_MINUS
 						: SIGN_ANY;
@@ -145,16 +146,17 @@ bool sym_adds(type_set types)
 	return types_all(types, is_number_with_zero);
 }
 
-/* The partial values that pass a stage, while they are collected. */
+/* Collects the partial values that pass a stage. */
 typedef struct passings {
 	build *build;
 	sym_stage *stage;
-	type_set types; /* of the result */
+	type_set types; /* element types of the result */
 	VEC(sym_passing) all;
 } passings;
 
-/* Parts of the tensors of p, whose reads are one bit, that combine by a choice:
- * the first reducer that does for the results, which are bools or not. */
+/* Adds p as passing if the body is monotone in the reads `bit' of its tensors.
+ * Partial values then combine by max or min, or by or and and if the result is
+ * bool.  The first reducer that fits is taken. */
 static void add_choice(passings *x, sym_passing p, const uint64_t *monotone,
 		       uint64_t bit)
 {
@@ -184,7 +186,8 @@ static void add_sum(passings *x, sym_passing p, uint64_t linear, uint64_t bit)
 		vec_push(x->build->arena, &x->all, p);
 }
 
-/* Adds those of the tensors of p, whose reads are one bit. */
+/* Adds the ways in which partial values of p's tensors pass the stage; `bit'
+ * stands for their reads. */
 static void add_passings(passings *x, sym_passing p, const dependence *on,
 			 uint64_t bit)
 {
@@ -201,7 +204,7 @@ static void add_passings(passings *x, sym_passing p, const dependence *on,
 	add_choice(x, p, on->monotone[BY_MIN], bit);
 }
 
-/* Adds those of a set of members that are all read. */
+/* Adds those of a set of members, if all members are read. */
 static void add_set(passings *x, const collector *c, const dependence *on,
 		    unsigned set)
 {

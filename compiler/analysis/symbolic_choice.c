@@ -1,4 +1,4 @@
-/* Conditions, as alternatives of facts, and the choices that they make. */
+/* Conditions as alternatives of facts, and the choices that they make. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"
@@ -42,7 +42,8 @@ static path_list product(build *b, const sym_path *x, int nx,
 	return r;
 }
 
-/* The facts that follow from x OP y, or from its opposite, for two integers. */
+/* Adds the facts that follow from x OP y for two integers, or from its
+ * negation. */
 static void compare(build *b, ast_operator op, bool truth, const poly *x,
 		    const poly *y, path_list *out)
 {
@@ -75,8 +76,8 @@ static void compare(build *b, ast_operator op, bool truth, const poly *x,
 	}
 }
 
-/* A condition as alternatives of facts.  A data-dependent one gives none:
- * either way is possible. */
+/* A condition as a list of alternatives, each a set of facts.  A condition that
+ * depends on data gives no facts: it may be true or false. */
 static path_list paths_of(build *b, const ast_expr *e, bool truth)
 {
 	path_list r = { 0 };
@@ -109,7 +110,7 @@ static path_list paths_of(build *b, const ast_expr *e, bool truth)
 	return r;
 }
 
-/* A condition as alternatives, and its reads. */
+/* A condition as alternatives for true and false, and the reads in it. */
 typedef struct asked {
 	condition_reads noted;
 	path_list yes, no;
@@ -128,7 +129,7 @@ static void ask(build *b, const ast_expr *cond, asked *a)
 	b->vague = vague;
 }
 
-/* Walks e where the condition holds, or does not. */
+/* Walks e where the condition is true, or where it is false. */
 static sval under(build *b, const asked *a, bool truth, const ast_expr *e)
 {
 	sym_path *paths = b->paths;
@@ -147,7 +148,7 @@ static sval under(build *b, const asked *a, bool truth, const ast_expr *e)
 	return v;
 }
 
-/* The choice between two integers as an atom, only in an index or in a
+/* The choice between two integers as an atom.  Used only in an index or in a
  * condition. */
 static const poly *choice(build *b, const ast_expr *const e[3], const asked *a,
 			  sval x, sval y)
@@ -175,7 +176,8 @@ static const poly *choice(build *b, const ast_expr *const e[3], const asked *a,
 sval sym_choose(build *b, const ast_expr *c, const ast_expr *x,
 		const ast_expr *y)
 {
-	/* Conditions are walked twice for the choices in them. */
+	/* Conditions are walked twice because of the choices in them, so
+	 * nesting is limited. */
 	enum { MAX_ASKED = 3 };
 	if (b->nasked > MAX_ASKED)
 		return unknown;

@@ -1,13 +1,15 @@
-/* The extent of an index variable that nothing declares: that of the dimensions
- * that it indexes alone.  dsl/check_extent.c has reported the errors in it. */
+/* The extent of an index variable that has no declared range: that of the
+ * dimensions that it alone indexes.  dsl/check_extent.c has reported the
+ * errors. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"
 
 #include <string.h>
 
-/* Two different polynomials without floor divisions and the like are equal for
- * few sizes; for others it takes a proof. */
+/* Whether two extents differ.  Two different polynomials without floor
+ * divisions and the like are equal only for few sizes; other polynomials need a
+ * proof. */
 static bool differ(const build *b, const poly *x, const poly *y)
 {
 	arena *a = b->arena;
@@ -63,8 +65,8 @@ static void found(inference *in, const sym_dim *d, const char *tensor, int dim,
 	sym_compare_extents(b, in->name, d, at, &in->extent, in->at);
 }
 
-/* The dimensions that a tensor is indexed with: those of an argument that is
- * broadcast include the absent ones, which no single variable can index. */
+/* The dimensions by which a tensor is indexed.  For a broadcast argument they
+ * include the absent ones, which a single variable cannot index. */
 static int indexed_dims(const build *b, const sname *n,
 			sym_dim dims[SYM_MAX_DIMS])
 {
@@ -92,8 +94,8 @@ static int item_width(build *b, const ast_expr *item)
 	return n;
 }
 
-/* The number of dimensions that operands [from, to) of a read stand for; -1
- * where that is not known. */
+/* The number of dimensions that operands [from, to) of a read stand for; -1 if
+ * it is not known. */
 static int width_of(build *b, const ast_expr *read, int from, int to)
 {
 	int sum = 0;
@@ -106,8 +108,9 @@ static int width_of(build *b, const ast_expr *read, int from, int to)
 	return sum;
 }
 
-/* The dimension that operand i of a read indexes, counted from the end where
- * the items before it do not say; -1 where these behind it do not, either. */
+/* The dimension that operand i of a read indexes.  It is counted from the end
+ * if the number of dimensions before it is unknown.  -1 if the number behind it
+ * is unknown, too. */
 static int dim_at(build *b, const ast_expr *read, int i, int ndims)
 {
 	int before = width_of(b, read, 1, i);
@@ -117,7 +120,8 @@ static int dim_at(build *b, const ast_expr *read, int i, int ndims)
 	return behind < 0 ? -1 : ndims - 1 - behind;
 }
 
-/* The dimensions of what is read; their number, 0 where they are not known. */
+/* The dimensions of the tensor that is read.  Returns their number, 0 if they
+ * are not known. */
 static int dims_of(build *b, const ast_expr *base, sym_dim dims[SYM_MAX_DIMS])
 {
 	const sname *n = sym_find(b, base->symbol);
@@ -130,7 +134,8 @@ static int dims_of(build *b, const ast_expr *base, sym_dim dims[SYM_MAX_DIMS])
 	return list.n;
 }
 
-/* Looks at some of the reads that have a variable as an index. */
+/* Infers the extent from reads [from, to), those that have the variable as an
+ * index. */
 static void infer(inference *in, const ast_var *v, int from, int to)
 {
 	for (int i = from; i < to; i++) {

@@ -1,16 +1,16 @@
-/* Reads: the dependence of a body on them, and the stages of those at
- * data-dependent indices, as compiler/expand/gather.c makes them.
+/* Reads: how a body depends on them, and the stages for reads at data-dependent
+ * indices, as compiler/expand/gather.c makes them.
  *
- * A body is looked at in two ways while it is walked: as it stands, and with
- * each such read replaced by one of its own stage's result.  Which of the two
- * holds is known at its end. */
+ * A body is walked in two versions at once: unchanged, and with each such read
+ * replaced by a read of the result of its own stage.  Only the end of the walk
+ * shows which version applies. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"
 
 /* ---- slots --------------------------------------------------------------- */
 
-/* The sets that a slot is a member of, none where there are too many. */
+/* The sets that a slot is a member of; none if there are too many members. */
 static uint64_t sets_of(build *b, int at)
 {
 	static const uint64_t with[SYM_MAX_MEMBERS] = {
@@ -46,7 +46,8 @@ static int slot_of(build *b, int tensor, int dim)
 
 /* ---- reads -------------------------------------------------------------- */
 
-/* From here on touched variables and reasons to be open belong to the index. */
+/* Begins a read: touched variables and reasons to be open are noted for its
+ * index from here on. */
 read_begin sym_begin_read(build *b)
 {
 	collector *c = b->into;
@@ -67,8 +68,8 @@ static bool is_looked_up(const sym_read *r)
 	return data && !r->guarded;
 }
 
-/* The read's own slots: of its tensor, and of each dimension in which it is
- * looked up. */
+/* The slots of a read: one for its tensor, and one for each dimension in which
+ * it looks up an index. */
 static read_bits bits_of(build *b, const sym_read *r)
 {
 	int whole = slot_of(b, r->tensor, SLOT_WHOLE);
@@ -81,12 +82,14 @@ static read_bits bits_of(build *b, const sym_read *r)
 	return bits;
 }
 
-/* Notes that the read may become a stage; returns the reads of its result. */
+/* Notes that the read may become a stage of its own.  Returns the slots of the
+ * read of that stage's result. */
 static read_bits add_gather(build *b, const read_begin *at, sym_read *r,
 			    int_list own, const char *because, reliance dep)
 {
 	collector *c = b->into;
-	c->gathers.n = at->ngathers; /* those in its index stay there */
+	/* the index's own gathers stay in the index */
+	c->gathers.n = at->ngathers;
 	c->apart_because = at->apart_because;
 	gather g = { .first = at->nreads, .end = c->reads.n, .read = r,
 		     .touched = own, .open_because = because, .dep = dep };
@@ -194,7 +197,8 @@ static int gather_stage(build *b, const collector *c, const gather *g)
 			     outs, nouts, NULL, 0, RED_NONE, body, &own);
 }
 
-/* The read of a gather's stage: at the variables that it depends on. */
+/* The read of the gather stage's result, at the variables on which the gather
+ * depends. */
 static sym_read *read_of_gather(build *b, const gather *g, int tensor)
 {
 	sym_read *r = ARENA_COPY(b->arena, g->read, 1);

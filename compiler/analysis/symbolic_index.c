@@ -1,4 +1,4 @@
-/* Packs, reads of tensors and the dimensions of a signature. */
+/* Packs, reads of tensors, and the dimensions of a signature. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"
@@ -16,7 +16,8 @@ void sym_open(build *b, const char *because)
 
 /* ---- selectors ---------------------------------------------------------- */
 
-/* Follows the name of an attribute through the calls to its value. */
+/* Follows the name of an attribute through the calls to the expression for its
+ * value. */
 static void resolve(const ast_expr **e, const frame **f)
 {
 	while ((*e)->kind == AST_NAME) {
@@ -48,8 +49,8 @@ static bool same_selector(const ast_expr *x, const frame *in_x,
 	return same_expr(x, y) && (in_x == in_y || x->kind != AST_NAME);
 }
 
-/* A selector as positions of a pack of n single dimensions; -1 where they
- * follow only from a call. */
+/* A selector as positions in a pack of n single dimensions; -1 if the positions
+ * are known only with a call. */
 static int positions(build *b, const ast_expr *sel, int n, int *out)
 {
 	const frame *in = b->frame;
@@ -77,7 +78,7 @@ static int positions(build *b, const ast_expr *sel, int n, int *out)
 
 /* ---- packs -------------------------------------------------------------- */
 
-/* A list attribute as a pack: its elements are the extents. */
+/* A list attribute as a pack whose extents are the list's elements. */
 static spack *attr_pack(build *b, const ast_symbol *s)
 {
 	const char *name = s->name;
@@ -132,8 +133,8 @@ static bool has_pack(const spack *p)
 	return false;
 }
 
-/* Whether the lambdas of e bind a pack by ..d[list] alone.  A read of all of
- * the pack is an error then, unless the list names each dimension once. */
+/* Whether the lambdas of e bind a pack only by ..d[list].  Reading all of the
+ * pack is then an error, unless the list names each dimension once. */
 static bool binds_by_list(const ast_expr *e, const ast_symbol *pack, bool *any)
 {
 	for (int i = 0; i < e->nvars; i++) {
@@ -150,7 +151,8 @@ static bool binds_by_list(const ast_expr *e, const ast_symbol *pack, bool *any)
 	return true;
 }
 
-/* Whether ..d[list] has to be a permutation of a pack that a tensor gives. */
+/* Whether the list in ..d[list] has to be a permutation of a pack given by a
+ * tensor. */
 static bool is_permuted(const build *b, const ast_symbol *pack)
 {
 	const ast_op *op = b->frame->op;
@@ -164,7 +166,7 @@ static bool is_permuted(const build *b, const ast_symbol *pack)
 	return any && !sym_find_attr(b->frame, pack);
 }
 
-/* The elements of p that an item selects. */
+/* Finds the elements of p that an item selects. */
 static int select_items(build *b, const ast_pack *item, const spack *p,
 			int *out)
 {
@@ -248,7 +250,7 @@ static void add_to_index(sval *all, sval item)
 	all->apart = sym_depend_any(&all->apart, &item.apart);
 }
 
-/* Adds the indices that an item of an index list stands for. */
+/* Adds the indices for one item of an index list. */
 static bool add_index(build *b, sym_read *r, const ast_expr *item, sval *all)
 {
 	if (item->kind == AST_PACK && item->pack->kind == PACK_CALL) {
@@ -288,8 +290,8 @@ static bool aligned(const sym_read *r, const sym_tensor *t)
 	return true;
 }
 
-/* An argument that is broadcast is read at its own dimensions: absent ones are
- * dropped, those of one element are read at 0. */
+/* Adapts a read to the argument's own dimensions if the argument is broadcast.
+ * Absent dimensions are dropped, dimensions of one element are read at 0. */
 static void broadcast(build *b, sym_read *r, const sname *n)
 {
 	const sym_tensor *t = &b->tensors.at[n->index];
@@ -353,7 +355,7 @@ bool sym_declared_dims(build *b, const ast_tensor *t, dim_list *out)
 			sval v = sym_scalar(b, e);
 			dims[0] = (sym_dim){ .extent = v.p };
 			if (!v.p) {
-				/* A choice by an attribute. */
+				/* The choice depends on an attribute. */
 				const char *text = dsl_expr_text(b->arena, e);
 				int atom = poly_new_atom(b->space, ATOM_ATTR,
 							 text, 0);

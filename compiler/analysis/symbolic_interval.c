@@ -1,6 +1,7 @@
 /* Intervals of index expressions (Tofu, section 4.2), with polynomials as
- * bounds.  As printed there, a difference subtracts lower from lower and a
- * negative factor does not swap the bounds; here both are sound. */
+ * bounds.  The rules printed in the paper subtract lower from lower bounds for
+ * a difference, and do not swap the bounds for a negative factor.  The rules
+ * here are sound in both cases. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic.h"
@@ -36,7 +37,7 @@ static bool nonneg(query *q, const poly *x)
 	return poly_nonneg(q->space, NULL, x);
 }
 
-/* Whether x >= 0 once every attribute in it is taken to be >= 0. */
+/* Whether x >= 0 under the assumption that every attribute in it is >= 0. */
 static bool assume_nonneg(query *q, const poly *x)
 {
 	if (!q->assumed || !x)
@@ -61,7 +62,7 @@ static bool assume_nonneg(query *q, const poly *x)
 	return true;
 }
 
-/* 1, -1 for a number that is >= 0, <= 0; 0 where that is not known. */
+/* 1 for a number known to be >= 0, -1 for <= 0, 0 if unknown. */
 static int sign_of(query *q, const poly *x)
 {
 	const poly *minus = poly_scale(q->space->arena, x, -1);
@@ -91,7 +92,8 @@ static sym_interval scale(query *q, sym_interval x, const poly *by)
 	return sign > 0 ? r : (sym_interval){ r.hi, r.lo };
 }
 
-/* A product of two that vary: of numbers >= 0 only. */
+/* The product of two intervals that both vary.  Only numbers >= 0 are
+ * handled. */
 static sym_interval multiply(query *q, sym_interval x, sym_interval y)
 {
 	arena *a = q->space->arena;
@@ -110,7 +112,7 @@ static sym_interval divided(query *q, const poly_atom *t)
 			       poly_div(q->space, x.hi, t->y) };
 }
 
-/* Exact within one period, else all of it. */
+/* The remainder: exact within one period, otherwise the full range. */
 static sym_interval remainder_of(query *q, const poly_atom *t)
 {
 	arena *a = q->space->arena;
@@ -170,8 +172,8 @@ static sym_interval interval(query *q, const poly *x)
 		return nothing;
 	arena *a = q->space->arena;
 	sym_interval sum = fixed(poly_int(a, 0));
-	/* Terms with a common varying factor are added first, so that the signs
-	 * of (2 - s) * i are those of 2 - s. */
+	/* Terms with a common varying factor are added first, so that the sign
+	 * of (2 - s) * i follows from that of 2 - s. */
 	for (int i = 0; i < q->n; i++) {
 		const poly *c, *rest;
 		if (!poly_split(q->space, a, x, q->ranges[i].atom, &c,

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The tensor that an argument of an opaque call slices; -1. */
+/* The tensor that an argument of an opaque call slices, or NULL. */
 static const sname *sliced_name(build *b, const ast_expr *arg)
 {
 	const ast_expr *base = arg->kind == AST_INDEX ? arg->args[0] : arg;
@@ -19,8 +19,8 @@ static int sliced(build *b, const ast_expr *arg)
 	return n ? n->index : -1;
 }
 
-/* The dimensions of the tensor that the slice keeps; false if they follow only
- * from shapes. */
+/* The dimensions of the tensor that a slice keeps.  Returns false if they are
+ * known only with shapes. */
 static bool kept_dims(build *b, const ast_expr *arg, int tensor, dim_list *out)
 {
 	const sym_tensor *t = &b->tensors.at[tensor];
@@ -46,7 +46,8 @@ static bool kept_dims(build *b, const ast_expr *arg, int tensor, dim_list *out)
 	return at == t->ndims;
 }
 
-/* The value of an attribute in a call, or its default; NULL if neither. */
+/* The value of an attribute in a call, or its default; NULL if it has
+ * neither. */
 static const ast_expr *given_value(const ast_expr *call, const ast_opaque *f,
 				   int attr)
 {
@@ -56,8 +57,8 @@ static const ast_expr *given_value(const ast_expr *call, const ast_opaque *f,
 	return f->attrs[attr].init;
 }
 
-/* The whole numbers among an opaque call's attributes, which may be extents of
- * its result. */
+/* Binds the integer attributes of an opaque call, which may be extents of its
+ * result. */
 static void bind_numbers(build *b, const ast_expr *call, const ast_opaque *f,
 			 frame *sizes)
 {
@@ -76,8 +77,8 @@ static void bind_numbers(build *b, const ast_expr *call, const ast_opaque *f,
 	b->quiet = quiet;
 }
 
-/* The types that the result may have; the value of an attribute is that of the
- * call. */
+/* The element types that the result may have.  Attributes have their values in
+ * the call. */
 static type_set types_of_result(const build *b, const ast_expr *call,
 				const ast_opaque *f)
 {
@@ -153,7 +154,8 @@ static void hidden_vars(build *b, const ast_opaque *f, const ast_expr *index,
 	}
 }
 
-/* The slices are taken everywhere, under any condition around. */
+/* Adds reads of the slices.  They are read everywhere, whatever the conditions
+ * around the call. */
 static void slices(build *b, const ast_expr *call)
 {
 	static sym_path always;

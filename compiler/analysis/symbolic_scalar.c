@@ -1,4 +1,4 @@
-/* Scalar expressions: the polynomials that they are, and their reads. */
+/* Scalar expressions: their polynomials, and their reads. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"
@@ -25,8 +25,8 @@ const sattr *sym_find_attr(const frame *f, const ast_symbol *s)
 						       : NULL;
 }
 
-/* The atom of an attribute that only a call knows; made when first asked
- * for. */
+/* The atom of an attribute whose value is known only with a call; made on first
+ * use.  NULL if the attribute is no integer. */
 static const poly *attr_atom(build *b, const ast_attr *decl, int64_t i)
 {
 	if (decl->type != ATTR_INT && decl->type != ATTR_AXIS)
@@ -128,7 +128,7 @@ sval sym_both(sval x, sval y)
 		       .nfactors = -1 };
 }
 
-/* Whether x may be 0 at some points, where sizes are not. */
+/* Whether x may be 0 at some points even though sizes are not. */
 static bool varies(const build *b, const poly *x)
 {
 	return poly_uses_kind(b->space, x, ATOM_VAR);
@@ -169,7 +169,8 @@ const poly *sym_any_poly(sval x)
 	return x.p ? x.p : x.cases;
 }
 
-/* equal: both are the same expression. */
+/* Applies a function of two arguments.  equal: both arguments are the same
+ * expression. */
 static sval apply2(build *b, fn f, sval x, sval y, bool equal)
 {
 	sval r = sym_both(x, y);
@@ -233,7 +234,7 @@ static sval length_of(build *b, const ast_expr *e)
 	return sym_poly(attr_atom(b, &named, -1));
 }
 
-/* size(..d): known as a polynomial where all of a pack is meant. */
+/* The value of size(..d); a polynomial if it is about the whole pack. */
 static sval size_of(build *b, const ast_expr *e)
 {
 	const ast_pack *item = e->nargs == 1 ? e->args[0]->pack : NULL;
@@ -248,8 +249,8 @@ static sval size_of(build *b, const ast_expr *e)
 	return p ? sym_poly(x) : v;
 }
 
-/* The types that the second argument of a conversion says: its own name, that
- * of an attribute, or that of a tensor. */
+/* The element types that the second argument of a conversion names: a type, an
+ * attribute or a tensor's type. */
 static type_set types_said(const build *b, const ast_expr *e)
 {
 	const ast_type *to = e->args[1]->type;
@@ -274,7 +275,8 @@ static sval cast(build *b, const ast_expr *e)
 	return v;
 }
 
-/* x after a function of one argument that is neither linear nor monotone. */
+/* The result of a function of one argument that is neither linear nor
+ * monotone. */
 static sval bent(sval x)
 {
 	x.whole = sym_depend_any(&x.whole, &x.whole);
@@ -293,7 +295,7 @@ static sval bitcast(build *b, const ast_expr *e)
 	return v;
 }
 
-/* A position in row-major order. */
+/* The position in row-major order that ravel(..) gives. */
 static sval position_of(build *b, const ast_expr *e)
 {
 	for (int i = 0; i < e->nargs; i++)
@@ -356,8 +358,8 @@ static sval indexed(build *b, const ast_expr *e, const ast_expr *otherwise)
 	return v;
 }
 
-/* Two reductions, and two gathers, are stages of their own though they are
- * alike. */
+/* The number of stages so far.  Every reduction and every gather counts as a
+ * stage of its own, even if two are the same. */
 static int nstages(const build *b)
 {
 	return b->stages.n + (b->into ? b->into->gathers.n : 0);

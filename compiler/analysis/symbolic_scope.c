@@ -87,7 +87,8 @@ static int bind_pack(build *b, const ast_var *v, const dim_list *given, int at,
 	return n;
 }
 
-/* i < EXTENT; what is computed in some other way is like an attribute. */
+/* The extent written after `<'.  An expression that is no polynomial is treated
+ * like an attribute. */
 static sym_dim written_extent(build *b, const ast_var *v)
 {
 	const poly *p = sym_scalar(b, v->extent).p;

@@ -1,5 +1,5 @@
-/* Lambdas and reductions as stages: as compiler/expand makes them, one to
- * one. */
+/* Lambdas and reductions as stages, one to one as compiler/expand makes
+ * them. */
 #include "config.h"
 
 #include "compiler/analysis/symbolic_build.h"
@@ -67,7 +67,7 @@ int sym_add_tensor(build *b, sym_tensor t)
 	return b->tensors.n - 1;
 }
 
-/* The pack whose two parts the variables are, if they are that. */
+/* Notes the pack whose two parts the variables are, if they are. */
 static void note_parts(build *b, sym_tensor *t, const int *outs)
 {
 	for (int i = 0; i < b->frame->packs.n && t->ndims == 2; i++) {
@@ -80,8 +80,8 @@ static void note_parts(build *b, sym_tensor *t, const int *outs)
 	}
 }
 
-/* The tensors in which the result is linear; the dimensions that it sums
- * over. */
+/* Notes the tensors in which the result is linear, and the dimensions that it
+ * sums over. */
 static void note_linear(build *b, sym_stage *s, sval body, const collector *c)
 {
 	s->linear = ARENA_ARRAY(b->arena, int, c->slots.n);
@@ -120,8 +120,8 @@ static bool is_any(dtype t)
 	return true;
 }
 
-/* The types that an attribute may say.  One that only a call knows is taken to
- * be a float, unless its default is none. */
+/* The element types that an attribute may name.  An attribute known only with a
+ * call counts as a float type, unless its default is none. */
 static type_set types_of_attr(const frame *f, const ast_symbol *s)
 {
 	const sattr *attr = sym_find_attr(f, s);
@@ -205,7 +205,8 @@ typedef struct reduction {
 	sval body;
 } reduction;
 
-/* Sum(lambda a: Sum(lambda b: e)) is one of a and b. */
+/* Walks a reduction.  Sum(lambda a: Sum(lambda b: e)) counts as one over a and
+ * b. */
 static bool walk_reduction(build *b, const ast_expr *e, reduction *out)
 {
 	const ast_expr *body = e;
@@ -277,7 +278,7 @@ sval sym_reduction(build *b, const ast_expr *e)
 		return (sval){ .data = true, .varies = true, .nfactors = -1 };
 	sval v = sym_plain_read(b, tensor, outs, nouts, e->at);
 	if (by->averages) {
-		v.flops++; /* a Mean is a Sum and a division */
+		v.flops++; /* a Mean is a Sum and one division */
 		v.read = NULL;
 	}
 	return v;
@@ -285,14 +286,15 @@ sval sym_reduction(build *b, const ast_expr *e)
 
 /* ---- lambdas ------------------------------------------------------------ */
 
-/* ..d and ..d[perm] have the same extents, but not in the same order. */
+/* ..d and ..d[perm] have the same extents, but in another order. */
 bool sym_same_dim(const sym_dim *x, const sym_dim *y)
 {
 	return poly_equal(x->extent, y->extent) &&
 	       (!x->pack || !strcmp(x->text, y->text));
 }
 
-/* The tensor that a body is if it is all of it, at the same index; -1. */
+/* The tensor of which the body is an unchanged element, read at the result's
+ * own index; -1 if it is not. */
 static int identity_read(const build *b, sval v, const int *outs, int nouts)
 {
 	const sym_read *r = v.read;
@@ -309,7 +311,8 @@ static int identity_read(const build *b, sval v, const int *outs, int nouts)
 	return r->tensor;
 }
 
-/* A body that is nothing but a gather is in a stage of its own already. */
+/* Whether the body is nothing but a gather, which already has a stage of its
+ * own. */
 static bool is_one_read(const collector *c, sval body)
 {
 	return c->gathers.n > 0 && body.read == c->gathers.at[0].read;
