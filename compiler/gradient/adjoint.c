@@ -8,27 +8,27 @@
 
 /* ---- rules ------------------------------------------------------------- */
 
-/* The rule of a call's types; RULE_NONE of one that is no function. */
+/* The type rule of a call; RULE_NONE if it calls no function. */
 static builtin_rule rule_of(const ast_expr *call)
 {
 	return call->calls.function ? call->calls.function->rule : RULE_NONE;
 }
 
-/* The function of kernels that a call is; -1 for none. */
+/* The kernel function that a call computes; -1 if there is none. */
 static int function_of(const ast_expr *call)
 {
 	const builtin *f = call->calls.function;
 	return f ? f->fn : -1;
 }
 
-/* The choice that a max or min makes of its arguments. */
+/* The choice that max or min makes between its arguments. */
 static fn_choice choice_of(const ast_expr *call)
 {
 	int f = function_of(call);
 	return f < 0 ? FN_NO_CHOICE : fn_table[f].choice;
 }
 
-/* Puts the call's argument in place of a parameter of the rule. */
+/* Replaces a parameter of the rule by the call's argument. */
 static ast_expr *put_argument(void *arg, const ast_expr *e)
 {
 	const ast_expr *call = arg;
@@ -36,7 +36,8 @@ static ast_expr *put_argument(void *arg, const ast_expr *e)
 						: NULL;
 }
 
-/* The derivative of a call, by a rule in its arguments. */
+/* The derivative of a call by a rule that is written in terms of its
+ * arguments. */
 static ast_expr *apply_rule(grad_op *g, const ast_expr *rule,
 			    const ast_expr *call)
 {
@@ -61,7 +62,7 @@ static void give_up(walk *w, const char *fmt, const char *name)
 		w->g->because = arena_printf(w->g->t.a, fmt, name);
 }
 
-/* Whether one of a set of tensors is read in e, in order to compute with it. */
+/* Whether e reads one of a set of tensors to compute with its elements. */
 static bool reads_any(const grad_op *g, const ast_expr *e, const bool *set)
 {
 	if (e->kind == AST_INDEX && e->args[0]->kind == AST_NAME) {
@@ -74,7 +75,7 @@ static bool reads_any(const grad_op *g, const ast_expr *e, const bool *set)
 	return false;
 }
 
-/* The same of those whose derivative is wanted. */
+/* Whether e reads a tensor whose derivative is wanted. */
 static bool is_reached(const walk *w, const ast_expr *e)
 {
 	return reads_any(w->g, e, w->wanted);
@@ -129,7 +130,7 @@ static void arithmetic(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 					       tree_mul(t, y, y))),
 			  condition);
 		break;
-	case OP_MOD: /* x - floor(x/y)*y, of which the floor is constant */
+	case OP_MOD: /* x - floor(x/y)*y, where the floor is constant */
 		propagate(w, x, d, condition);
 		if (is_reached(w, y))
 			propagate(w, y,
@@ -142,8 +143,8 @@ static void arithmetic(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 	}
 }
 
-/* The share of argument i of max or min in the derivative if it is chosen:
- * equal arguments that are not constants share. */
+/* The share of the derivative that argument i of max or min gets if it is
+ * chosen.  Equal arguments share it, except constants. */
 static ast_expr *share_of(walk *w, ast_expr *e, int i, ast_expr *d)
 {
 	trees *t = &w->g->t;
@@ -158,8 +159,9 @@ static ast_expr *share_of(walk *w, ast_expr *e, int i, ast_expr *d)
 	return tree_div(t, d, n);
 }
 
-/* max and min: the argument that is chosen.  A constant wins a tie, so that
- * max(x, 0) has no slope at 0; others that are equal share. */
+/* The derivative of max or min goes to the chosen argument.  A constant wins a
+ * tie, so max(x, 0) has no slope at 0.  Other equal arguments share the
+ * derivative. */
 static void extremum(walk *w, ast_expr *e, bool max, ast_expr *d,
 		     ast_expr *condition)
 {
@@ -182,9 +184,9 @@ static void extremum(walk *w, ast_expr *e, bool max, ast_expr *d,
 	}
 }
 
-/* Whether the text leaves open that a type is one of floats: an attribute says
- * it, or the arguments do, and none of the results has it, whose derivatives
- * are asked for only if they are floats, nor the input. */
+/* Whether the text leaves open whether a type is a float type.  The type is
+ * given by an attribute, or shared by arguments, and no result and no wanted
+ * input has it: derivatives are asked for only if those are floats. */
 static bool is_open_type(const walk *w, etype type)
 {
 	const ast_op *op = w->g->op;
@@ -198,8 +200,8 @@ static bool is_open_type(const walk *w, etype type)
 	return open;
 }
 
-/* Back to the type that was converted, if both are floats: of an integer type
- * one half is 0. */
+/* The derivative of a conversion is converted back to the source type if both
+ * types are floats.  As an integer one half would be 0. */
 static void conversion(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 {
 	trees *t = &w->g->t;
@@ -216,14 +218,14 @@ static void conversion(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 	propagate(w, e->args[0], grad_cast(w->g, d, from), condition);
 }
 
-/* saturate: where it changes nothing. */
+/* The derivative of saturate passes where saturate changes nothing. */
 static void saturation(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 {
 	ast_expr *same = tree_binary(&w->g->t, OP_EQ, e, e->args[0]);
 	propagate(w, e->args[0], d, and_also(w, condition, same));
 }
 
-/* A function whose derivatives are in the table. */
+/* The derivative of a function with an entry in the table. */
 static void value(walk *w, ast_expr *e, ast_expr *d, ast_expr *condition)
 {
 	int f = function_of(e);
@@ -302,7 +304,7 @@ static void propagate(walk *w, ast_expr *e, ast_expr *adjoint,
 
 /* ---- stages ------------------------------------------------------------ */
 
-/* tensor[the variables of the stage] */
+/* tensor[the stage's variables] */
 static ast_expr *at_stage(grad_op *g, const grad_stage *s,
 			  const ast_symbol *tensor)
 {
@@ -311,7 +313,7 @@ static ast_expr *at_stage(grad_op *g, const grad_stage *s,
 	return tree_index(&g->t, tree_use(&g->t, tensor), s->nvars, items);
 }
 
-/* The number of terms that the stage reduces. */
+/* The number of terms that the stage reduces, as an expression. */
 static ast_expr *count_terms(grad_op *g, const grad_stage *s)
 {
 	trees *t = &g->t;
@@ -326,16 +328,16 @@ static ast_expr *count_terms(grad_op *g, const grad_stage *s)
 	return n;
 }
 
-/* One more stage, at its own variables. */
+/* Adds a stage, and returns its element at its own variables. */
 static ast_expr *other_stage(grad_op *g, const char *name, grad_stage other)
 {
 	int tensor = grad_add_stage(g, grad_fresh(g, name), other);
-	g->tensors.at[tensor].smooth = false; /* it only tells terms apart */
+	g->tensors.at[tensor].smooth = false; /* it only distinguishes terms */
 	return at_stage(g, &other, g->tensors.at[tensor].symbol);
 }
 
-/* A stage that reduces something else over the same terms, at the stage's own
- * variables. */
+/* Adds a stage that reduces another body over the same terms.  Returns its
+ * element at the stage's own variables. */
 static ast_expr *other_reduction(grad_op *g, const grad_stage *s,
 				 const char *name, builtin_id by,
 				 ast_expr *body)
@@ -346,8 +348,8 @@ static ast_expr *other_reduction(grad_op *g, const grad_stage *s,
 	return other_stage(g, name, other);
 }
 
-/* Whether e is one of the numbers that it is computed from, or one that all
- * types have: storing it does not round. */
+/* Whether storing e does not round: e is a number read from a tensor, or one
+ * that all types can represent. */
 static bool is_exact(const grad_op *g, const ast_expr *e)
 {
 	int first = e->kind == AST_IF; /* the condition is not stored */
@@ -376,9 +378,9 @@ static bool is_exact(const grad_op *g, const ast_expr *e)
 	return true;
 }
 
-/* The terms of a reduction, each rounded as it is stored: all comparisons are
- * of the same numbers.  An expression computed twice need not give equal
- * numbers, nor a rounded one and one that is not. */
+/* The terms of a reduction, each rounded as if stored, so that all comparisons
+ * are between the same numbers.  Otherwise an expression computed twice might
+ * give different numbers, or a rounded and an unrounded one. */
 static ast_expr *stored_terms(grad_op *g, const grad_stage *s)
 {
 	if (is_exact(g, s->body))
@@ -391,8 +393,8 @@ static ast_expr *stored_terms(grad_op *g, const grad_stage *s)
 	return other_stage(g, "terms", terms);
 }
 
-/* The condition that the term is one of those that a Max or Min chose, which
- * share the derivative. */
+/* The condition that a term is among those chosen by Max or Min.  The chosen
+ * terms share the derivative; *d is divided by their number. */
 static ast_expr *is_chosen(grad_op *g, const grad_stage *s, ast_expr **d)
 {
 	trees *t = &g->t;
@@ -404,16 +406,16 @@ static ast_expr *is_chosen(grad_op *g, const grad_stage *s, ast_expr **d)
 	ast_expr *chosen = tree_binary(t, OP_EQ, x, y);
 	etype type = g->tensors.at[s->tensor].type;
 	ast_expr *one = tree_if(t, chosen, tree_int(t, 1), tree_int(t, 0));
-	if (type.kind != TY_SHARED) /* that of numbers alone */
+	if (type.kind != TY_SHARED) /* numbers alone have that */
 		one = grad_cast(g, one, type);
 	ast_expr *n = other_reduction(g, s, "equals", REDUCER_SUM, one);
 	*d = tree_div(t, *d, n);
 	return chosen;
 }
 
-/* The product of the other terms: the whole product divided by this term,
- * unless it is 0; then the product of all terms that are not 0, if this is the
- * only one. */
+/* The product of the other terms.  If the term is not 0 this is the whole
+ * product divided by the term.  Otherwise it is the product of all terms that
+ * are not 0, provided that no other term is 0. */
 static ast_expr *other_terms(grad_op *g, const grad_stage *s)
 {
 	trees *t = &g->t;

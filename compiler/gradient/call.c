@@ -3,8 +3,8 @@
 
 #include "compiler/gradient/stage.h"
 
-/* A symbol of the callee in terms of the caller: a size, or the dimensions of a
- * pack. */
+/* The meaning of a callee's symbol for the caller: a size, or the dimensions of
+ * a pack. */
 typedef struct meaning {
 	bool bound;
 	int n; /* 1 for a size */
@@ -15,12 +15,12 @@ typedef struct calling {
 	grad_op *g;
 	const ast_op *callee;
 	const ast_expr *call;
-	ast_expr **args; /* of the call, as uses of tensors */
-	meaning *meanings; /* by the callee's symbols */
+	ast_expr **args; /* arguments of the call, as uses of tensors */
+	meaning *meanings; /* by symbol of the callee */
 	bool failed;
 } calling;
 
-/* The meaning of a symbol; NULL where it is not bound. */
+/* The meaning of a symbol; NULL if the symbol is not bound. */
 static const meaning *find(const calling *c, const ast_symbol *s)
 {
 	const meaning *m = s ? &c->meanings[s->number] : NULL;
@@ -28,7 +28,8 @@ static const meaning *find(const calling *c, const ast_symbol *s)
 }
 
 /* Binds a symbol of the callee.  A pack into which several parameters are
- * broadcast is bound by each of them: the one of most dimensions is kept. */
+ * broadcast is bound by each of them; the binding with most dimensions is
+ * kept. */
 static void bind(calling *c, const ast_symbol *s, ast_expr **dims, int n)
 {
 	meaning *m = &c->meanings[s->number];
@@ -37,8 +38,8 @@ static void bind(calling *c, const ast_symbol *s, ast_expr **dims, int n)
 }
 
 /* Binds the names in a parameter's dimensions to those of its argument.  A
- * single pack takes the dimensions that are left; several packs take one
- * dimension each, which is a pack of the caller. */
+ * single pack gets the dimensions that are left.  Of several packs each gets
+ * one dimension, which is a pack of the caller. */
 static void bind_argument(calling *c, const ast_tensor *p, const grad_tensor *x)
 {
 	int npacks = 0, left = x->ndims - p->ndims + 1;
@@ -62,7 +63,8 @@ static void bind_argument(calling *c, const ast_tensor *p, const grad_tensor *x)
 	}
 }
 
-/* The value of an attribute in the call, or its default; NULL for neither. */
+/* The value of an attribute in the call, or its default; NULL if it has
+ * neither. */
 static const ast_expr *attribute_value(const calling *c, const ast_symbol *s)
 {
 	if (!s || s->kind != SYMBOL_ATTR)
@@ -126,8 +128,8 @@ static bool same_type(const ast_type *x, const ast_type *y)
 	       x->symbol == y->symbol;
 }
 
-/* A result's element type in terms of the caller: that of the first argument
- * which has the same, or an attribute's value. */
+/* The element type of a result in terms of the caller.  It is that of the first
+ * argument with the same type, or given by an attribute's value. */
 static etype result_type(const calling *c, const ast_tensor *r)
 {
 	for (int i = 0; i < c->call->nargs; i++)

@@ -1,6 +1,6 @@
-/* The types that constants take from what is around them, written out where
- * the expression comes to stand elsewhere: of a reduction, which becomes a
- * stage of its own, and of infinity, which is a number of each integer type. */
+/* Types that constants take from their context.  The types are written out
+ * where an expression is moved: a reduction becomes a stage of its own, and
+ * infinity is a different number in each integer type. */
 #include "config.h"
 
 #include <math.h>
@@ -24,8 +24,8 @@ static bool is_of_integers(etype t)
 	       (t.kind == TY_EXACT && dtype_is_int(t.exact));
 }
 
-/* own, or where that is a constant's or no number's `around', which a fraction
- * cannot have of integers. */
+/* The type own; if own belongs to a constant or to no number, `around'.  A
+ * fraction cannot have an integer type. */
 static etype either(etype own, etype around)
 {
 	if (own.kind == TY_FLOAT && is_of_integers(around))
@@ -44,8 +44,9 @@ static bool has_shared_type(const ast_op *op)
 	return false;
 }
 
-/* The type of numbers that are compared, where `around' may be that of the
- * condition: then it is the one that tensors share, or the least that fits. */
+/* The type of numbers that are compared.  If `around' is the type of the
+ * condition, it is the type shared by the tensors, or the smallest that
+ * fits. */
 static etype compared_type(const grad_op *g, etype own, etype around)
 {
 	if (!etype_is_bool(around))
@@ -76,7 +77,7 @@ etype grad_operands_type(const grad_op *g, const ast_expr *e, etype around)
 				     around);
 	if (e->kind == AST_INDEX)
 		return etype_exact(DT_I64);
-	if (e->kind == AST_GUARD) /* the value outside stays a constant */
+	if (e->kind == AST_GUARD) /* the value outside remains a constant */
 		return etype_unknown;
 	return either(grad_type(g, e), around);
 }
@@ -96,7 +97,7 @@ bool grad_absorbs_zero(const ast_expr *e)
 		(e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL));
 }
 
-/* Whether e has a type and x, which it was simplified to, has none. */
+/* Whether e has a type and its simplified form x has none. */
 static bool has_lost_type(const grad_op *g, const ast_expr *x,
 			  const ast_expr *e)
 {
@@ -104,8 +105,8 @@ static bool has_lost_type(const grad_op *g, const ast_expr *x,
 	       !etype_is_bool(grad_type(g, e));
 }
 
-/* A 0 of a derivative needs no type: it is left out, or is what is added to.
- * One of the operator keeps it. */
+/* A zero in a derivative needs no type: it is omitted, or only added to.  A
+ * zero from the operator's own text keeps its type. */
 ast_expr *grad_chosen(void *arg, ast_expr *x, const ast_expr *other)
 {
 	grad_op *g = arg;
@@ -116,7 +117,7 @@ ast_expr *grad_chosen(void *arg, ast_expr *x, const ast_expr *other)
 	return tree_like_fraction(&g->t, x, other);
 }
 
-/* Of whole numbers i64 is lost without loss. */
+/* Integers lose nothing if the type i64 is dropped. */
 ast_expr *grad_typed_number(grad_op *g, ast_expr *x, const ast_expr *e)
 {
 	bool arithmetic = e->kind == AST_UNARY || e->kind == AST_BINARY ||

@@ -1,18 +1,18 @@
-/* Tensors that are used under conditions known when planning alone, as those of
- * a flag: their derivatives are 0 where none of these holds, and nothing that
- * they are computed from may be asked for there.  A let may be at fault where
- * nothing uses it. */
+/* Tensors used only under conditions that are known when planning, such as a
+ * flag.  Their derivatives are 0 if none of the conditions holds, and then
+ * nothing that they are computed from may be evaluated: a let that nothing uses
+ * may be at fault. */
 #include "config.h"
 
 #include "compiler/gradient/flags.h"
 
 #include "compiler/gradient/tree.h"
 
-/* More are counted as what they begin with. */
+/* Further parts or ways are dropped in favour of a common beginning. */
 enum { MOST_PARTS = 8, MOST_WAYS = 4 };
 
-/* The uses of a tensor: under any of these conditions, each a conjunction; of
- * which NULL, then the only one, always holds. */
+/* The uses of a tensor: one conjunction of conditions per way of use.  A single
+ * NULL means that it is always used. */
 typedef VEC(ast_expr *) ways;
 
 typedef struct flags {
@@ -27,7 +27,8 @@ static bool is_and(const ast_expr *e)
 	return e->kind == AST_BINARY && e->op == OP_AND;
 }
 
-/* The parts of a conjunction, MOST_PARTS at most; their number. */
+/* Stores the parts of a conjunction in to[], MOST_PARTS at most.  Returns their
+ * number. */
 static int parts_of(ast_expr *e, ast_expr **to, int n)
 {
 	if (!e || n == MOST_PARTS)
@@ -49,7 +50,7 @@ static bool has(ast_expr *e, const ast_expr *part)
 	return false;
 }
 
-/* The parts of x that y has (or has not). */
+/* The parts of x that y has (in_y), or does not have. */
 static ast_expr *shared(flags *f, ast_expr *x, ast_expr *y, bool in_y)
 {
 	ast_expr *parts[MOST_PARTS], *r = NULL;
@@ -61,8 +62,8 @@ static ast_expr *shared(flags *f, ast_expr *x, ast_expr *y, bool in_y)
 	return r;
 }
 
-/* The parts that both begin with.  A part may be at fault where one that stands
- * before it does not hold, such as k > 0 and n / k > 1. */
+/* The parts that x and y both begin with.  A common part elsewhere may be at
+ * fault where an earlier part does not hold, as in k > 0 and n / k > 1. */
 static ast_expr *beginning(flags *f, ast_expr *x, ast_expr *y)
 {
 	ast_expr *a[MOST_PARTS], *b[MOST_PARTS], *r = NULL;
@@ -72,7 +73,7 @@ static ast_expr *beginning(flags *f, ast_expr *x, ast_expr *y)
 	return r;
 }
 
-/* Both conditions. */
+/* The conjunction of both conditions. */
 static ast_expr *both(flags *f, ast_expr *x, ast_expr *y)
 {
 	ast_expr *parts[MOST_PARTS], *more = shared(f, y, x, false);
@@ -84,7 +85,8 @@ static ast_expr *both(flags *f, ast_expr *x, ast_expr *y)
 
 /* ---- ways --------------------------------------------------------------- */
 
-/* x, or y, as one conjunction; false where that is none. */
+/* Sets *r to the condition x or y as one conjunction.  Returns false if it is
+ * none. */
 static bool either(flags *f, ast_expr *x, ast_expr *y, ast_expr **r)
 {
 	ast_expr *own = shared(f, x, y, false), *other = shared(f, y, x, false);
@@ -102,7 +104,7 @@ static void add_use(flags *f, int tensor, ast_expr *when)
 	for (int i = 0; i < u->n; i++)
 		if (either(f, u->at[i], when, &when)) {
 			u->at[i] = u->at[--u->n];
-			i = -1; /* what is left may fit others now */
+			i = -1; /* the merged way may merge with others now */
 		}
 	vec_push(f->g->t.a, u, when);
 	if (u->n <= MOST_WAYS)
@@ -115,8 +117,8 @@ static void add_use(flags *f, int tensor, ast_expr *when)
 
 /* ---- uses --------------------------------------------------------------- */
 
-/* The part known when planning that has to hold where c is `holds'; NULL for
- * none. */
+/* The part, known when planning, of what must hold where c is `holds'; NULL if
+ * there is none. */
 static ast_expr *planned_part(flags *f, ast_expr *c, bool holds)
 {
 	if (c->kind == AST_UNARY && c->op == OP_NOT)
@@ -129,7 +131,8 @@ static ast_expr *planned_part(flags *f, ast_expr *c, bool holds)
 	return holds ? c : tree_not(&f->g->t, c);
 }
 
-/* Notes the tensors in e, which stands under a condition. */
+/* Notes the uses of the tensors in e, which is evaluated under the condition
+ * `when'. */
 static void walk(flags *f, const ast_expr *e, ast_expr *when)
 {
 	int tensor = e->kind == AST_NAME ? grad_tensor_of(f->g, e) : -1;
@@ -146,7 +149,7 @@ static void walk(flags *f, const ast_expr *e, ast_expr *when)
 		walk(f, e->args[i], when);
 }
 
-/* The ways in which the results of a stage are used. */
+/* The ways in which the results of a stage are used, together. */
 static ways uses_of(flags *f, const grad_stage *s)
 {
 	int n = s->callee ? s->callee->nresults : 1;

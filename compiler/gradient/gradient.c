@@ -9,10 +9,11 @@
 #include "compiler/gradient/signature.h"
 #include "compiler/gradient/written.h"
 
-/* A stage, and those that are made to tell its terms apart. */
+/* The most stages that are added for one stage to tell its terms apart, and the
+ * stage itself. */
 enum { MOST_MADE = 4 };
 
-/* A derivative that is computed on the way to the one that is wanted. */
+/* A derivative computed on the way to the wanted one. */
 typedef struct derivative {
 	const ast_symbol *symbol;
 	ast_expr *value;
@@ -24,15 +25,15 @@ typedef struct derivation {
 	grad_op g;
 	tdl_modules *modules;
 	int input;
-	bool *wanted;	       /* tensors that depend on the input, and it */
-	bool *needed;	       /* tensors that the derivatives read */
-	VEC(derivative) lets; /* in order */
+	bool *wanted;	       /* by tensor: the input, or depends on it */
+	bool *needed;	       /* by tensor: the derivatives read it */
+	VEC(derivative) lets; /* in order of computation */
 	VEC(gradient) needs;
 	VEC(const char *) files;
 	arena *arena; /* of the result */
 	ast_expr *body;
 	int *params, *attrs; /* as in struct gradient */
-	bool zero; /* it is, which is why there is none */
+	bool zero; /* the gradient is 0, so there is no operator */
 } derivation;
 
 /* ---- which tensors ----------------------------------------------------- */
@@ -53,7 +54,7 @@ static int argument_of(const grad_op *g, const grad_stage *s, int i)
 	return grad_tensor_of(g, s->call->args[i]);
 }
 
-/* Marks the results of a call of which an argument is marked. */
+/* Marks the results of a call if one of its arguments is marked. */
 static void mark_results(derivation *d, const grad_stage *s, bool *marked)
 {
 	bool any = false;
@@ -64,7 +65,7 @@ static void mark_results(derivation *d, const grad_stage *s, bool *marked)
 		marked[s->tensor + i] = d->g.tensors.at[s->tensor + i].smooth;
 }
 
-/* Marks the tensors on the way from those that are marked to a result. */
+/* Marks the tensors that depend on marked ones and lead to a result. */
 static void mark_dependent(derivation *d, bool *marked)
 {
 	grad_op *g = &d->g;
@@ -96,13 +97,12 @@ static void find_wanted(derivation *d)
 
 /* ---- lambdas ----------------------------------------------------------- */
 
-/* lambda i, j < n: body; extents that all reads of the body show are left
- * out. */
+/* lambda i, j < n: body, without extents that all reads in the body show. */
 static ast_expr *make_lambda(grad_op *g, const ast_var *vars, int n,
 			     ast_expr *body, bool result)
 {
 	ast_var *shown = ARENA_COPY(g->t.a, vars, n);
-	body = grad_divided_by_none(g, body); /* may leave reads out */
+	body = grad_divided_by_none(g, body); /* may leave out reads */
 	for (int i = 0; i < n; i++) {
 		ast_expr *size = shown[i].pack
 					 ? NULL
@@ -116,7 +116,7 @@ static ast_expr *make_lambda(grad_op *g, const ast_var *vars, int n,
 	return tree_lambda(&g->t, n, shown, body);
 }
 
-/* The value of a stage in the operator. */
+/* The value of a stage as an expression of the operator. */
 static ast_expr *stage_value(grad_op *g, const grad_stage *s)
 {
 	if (s->callee)
@@ -130,7 +130,7 @@ static ast_expr *stage_value(grad_op *g, const grad_stage *s)
 	return make_lambda(g, s->vars, s->nvars, body, false);
 }
 
-/* Notes the file that defines a name which the operator calls. */
+/* Notes the file that defines a name called by the operator. */
 static void note_file(derivation *d, range at)
 {
 	const char *path = diag_path(d->modules->sink, at);
@@ -155,7 +155,8 @@ static void note_needs(derivation *d, const ast_expr *e)
 
 /* ---- derivatives ------------------------------------------------------- */
 
-/* NULL, with g->because, where there is no inverse. */
+/* The term that a contribution adds to the derivative.  NULL, with g->because
+ * set, if its read has no inverse. */
 static ast_expr *contribute(grad_op *g, const contribution *c,
 			    const ast_var *vars)
 {
@@ -172,7 +173,7 @@ static ast_expr *contribute(grad_op *g, const contribution *c,
 		       : e;
 }
 
-/* The derivative by a tensor as a lambda, and whether it is 0. */
+/* The derivative by a tensor as a lambda.  Sets *zero if it is 0. */
 static ast_expr *derivative_by(derivation *d, int tensor,
 			       const contributions *all, bool *zero)
 {
@@ -192,7 +193,7 @@ static ast_expr *derivative_by(derivation *d, int tensor,
 	if (g->because)
 		return NULL;
 	note_needs(d, sum);
-	/* Decided conditions may leave nothing but a literal. */
+	/* Once conditions are decided, only a literal may be left. */
 	etype type = g->tensors.at[tensor].type;
 	if (tensor != d->input && type.kind != TY_SHARED &&
 	    sum->kind != AST_CALL)
@@ -209,8 +210,8 @@ static bool is_result(const grad_op *g, int tensor)
 	return false;
 }
 
-/* The only contribution to a tensor, if it is to all of it at once and always;
- * else NULL. */
+/* The only contribution to a tensor, if it always concerns the whole tensor;
+ * otherwise NULL. */
 static const ast_symbol *only_contribution(int tensor, const contributions *all)
 {
 	const contribution *only = NULL;
@@ -224,8 +225,8 @@ static const ast_symbol *only_contribution(int tensor, const contributions *all)
 	return only ? only->adjoint->symbol : NULL;
 }
 
-/* Names the derivative by a tensor, and adds it where it has no name; false
- * where it is 0. */
+/* Gives the derivative by a tensor a name, and adds a let for it if it has
+ * none.  Returns false if the derivative is 0. */
 static bool add_derivative(derivation *d, int tensor, const contributions *all)
 {
 	grad_op *g = &d->g;
@@ -272,7 +273,7 @@ static ast_expr *call_gradient(derivation *d, const grad_stage *s,
 
 static gradient derive(arena *a, tdl_modules *m, const ast_op *op, int input);
 
-/* The contribution of a call to the derivative by its argument i. */
+/* Adds the contribution of a call to the derivative by its argument i. */
 static void derive_argument(derivation *d, const grad_stage *s, int i,
 			    contributions *all)
 {
@@ -315,7 +316,7 @@ static void derive_call(derivation *d, const grad_stage *s, contributions *all)
 			derive_argument(d, s, i, all);
 }
 
-/* All derivatives, from the results to the input. */
+/* Derives all tensors, from the results to the input. */
 static void derive_all(derivation *d)
 {
 	grad_op *g = &d->g;
@@ -366,8 +367,8 @@ static void close_needs(derivation *d)
 	}
 }
 
-/* Marks the derivatives that the body needs: the later ones read those before
- * them. */
+/* Marks the derivatives that the body needs.  Later derivatives read earlier
+ * ones. */
 static void mark_used(derivation *d)
 {
 	for (int i = d->lets.n - 1; i >= 0; i--) {
@@ -391,7 +392,7 @@ static ast_let stage_let(grad_op *g, const grad_stage *s)
 	return let;
 }
 
-/* The stages that are computed again, and the derivatives. */
+/* Makes the lets: stages that are computed again, and derivatives. */
 static void make_lets(derivation *d, ast_op *op)
 {
 	grad_op *g = &d->g;
@@ -411,8 +412,8 @@ static void make_lets(derivation *d, ast_op *op)
 					  .value = d->lets.at[i].value};
 }
 
-/* The operator in the result's arena; NULL, with g->because, if it is no text's
- * tree. */
+/* The operator, in the result's arena.  NULL, with g->because set, if no text
+ * can express the tree. */
 static ast_op *make_operator(derivation *d, const char *name)
 {
 	grad_op *g = &d->g;
@@ -443,7 +444,7 @@ static ast_op *make_operator(derivation *d, const char *name)
 	return why ? NULL : dsl_copy_op(d->modules, d->arena, made, false);
 }
 
-/* Whether the set has another operator of the name. */
+/* Whether the set of modules has another operator of this name. */
 static bool is_taken(const tdl_modules *m, const ast_op *made)
 {
 	const ast_op *there = dsl_op(m, made->name);
@@ -464,7 +465,8 @@ static bool any_result_wanted(const derivation *d)
 	return false;
 }
 
-/* The gradient that a grad definition gives; false if there is none. */
+/* Finds the gradient given by a grad definition.  Returns false if there is
+ * none. */
 static bool find_own(const tdl_modules *m, const ast_op *op, gradient *r)
 {
 	const ast_op *own = dsl_op(m, r->name);

@@ -1,13 +1,14 @@
-/* Reductions inside expressions as stages of their own. */
+/* Makes stages of reductions inside expressions. */
 #include "config.h"
 
 #include "compiler/gradient/range.h"
 
-/* The state of hoisting reductions and calls out of a stage's expression. */
+/* The state while reductions and calls are moved out of a stage's
+ * expression. */
 typedef struct hoisting {
 	grad_op *g;
-	VEC(ast_var) around; /* variables that are bound where it stands */
-	int conditions;	     /* that it stands under */
+	VEC(ast_var) around; /* bound where the expression is */
+	int conditions;	     /* conditions that it is evaluated under */
 } hoisting;
 
 static bool mentions_pack(const ast_expr *e, const ast_pack *p)
@@ -23,7 +24,7 @@ static bool mentions_pack(const ast_expr *e, const ast_pack *p)
 	return false;
 }
 
-/* Whether a lambda depends on a variable around it. */
+/* Whether a lambda depends on a variable bound around it. */
 static bool depends_on(const ast_expr *lambda, const ast_var *v)
 {
 	for (int i = 0; i < lambda->nvars; i++) {
@@ -44,7 +45,8 @@ static void go_into(hoisting *h, const ast_var *vars, int n)
 
 static ast_expr *hoist(void *arg, const ast_expr *e);
 
-/* Whether item i of a read is inside of the tensor whatever the variables. */
+/* Whether item i of a read is inside the tensor for all values of the
+ * variables. */
 static bool is_inside(const hoisting *h, const ast_expr *read, int i)
 {
 	grad_op *g = h->g;
@@ -58,8 +60,9 @@ static bool is_inside(const hoisting *h, const ast_expr *read, int i)
 	       grad_is_proven(&f, OP_LT, item, size);
 }
 
-/* A read that a condition may have kept inside: a stage is computed at all of
- * its points, of which those outside of the condition are not used. */
+/* Guards a read that a condition may have kept inside the tensor.  A stage is
+ * computed at all its points, also at those where the condition does not hold;
+ * their values are not used. */
 static ast_expr *guard_outside(void *arg, const ast_expr *e)
 {
 	const hoisting *h = arg;
@@ -77,7 +80,7 @@ static ast_expr *guard_outside(void *arg, const ast_expr *e)
 	return NULL;
 }
 
-/* A reduction inside an expression as a stage of its own. */
+/* Makes a stage of a reduction inside an expression. */
 static ast_expr *hoist_reduction(hoisting *h, const ast_expr *e)
 {
 	grad_op *g = h->g;
@@ -104,14 +107,14 @@ static ast_expr *hoist_reduction(hoisting *h, const ast_expr *e)
 	return tree_index(&g->t, tree_use(&g->t, result), vars.n, items);
 }
 
-/* Whether operands of e are computed under a condition. */
+/* Whether e evaluates some operands only under a condition. */
 static bool is_conditional(const ast_expr *e)
 {
 	return tree_is_choice(e) ||
 	       (e->kind == AST_BINARY && (e->op == OP_AND || e->op == OP_OR));
 }
 
-/* An expression without reductions. */
+/* Replaces the reductions in an expression. */
 static ast_expr *hoist(void *arg, const ast_expr *e)
 {
 	hoisting *h = arg;

@@ -1,4 +1,5 @@
-/* Points that an index leads to and that are outside of the stage. */
+/* Indices solved for the unknowns may lead to points outside the stage.
+ * Conditions and guards exclude these points. */
 #include "config.h"
 
 #include "compiler/gradient/solver.h"
@@ -25,8 +26,7 @@ bool solver_is_product(const grad_op *g, const ast_expr *e)
 	}
 }
 
-/* The unknown whose reads are guarded: a read with it in an index gets a
- * guard. */
+/* Guards reads that have the unknown in an index. */
 typedef struct guarding {
 	solver *s;
 	const ast_symbol *symbol;
@@ -49,7 +49,7 @@ static ast_expr *guard_read(void *arg, const ast_expr *e)
 	return NULL;
 }
 
-/* Changes the reads of the expression and its conditions, at the unknown u. */
+/* Changes the reads of the expression and of its conditions for unknown u. */
 static void change_reads(solver *s, const unknown *u, tree_change *change)
 {
 	guarding w = {s, u->v.symbol};
@@ -63,8 +63,9 @@ void solver_guard_reads(solver *s, const unknown *u)
 	change_reads(s, u, guard_read);
 }
 
-/* Whether a factor of a product is read by the unknown itself, along a
- * dimension of its extent: outside of the one is outside of the other. */
+/* Whether a factor of a product is indexed by the unknown itself, along a
+ * dimension of the same extent.  Then a point is outside the stage exactly if
+ * the read is outside its tensor. */
 static bool indexes_factor(const solver *s, const ast_expr *e, const unknown *u)
 {
 	if (!grad_has_read(s->g, e))
@@ -91,8 +92,8 @@ static bool is_proven_inside(const solver *s, const grad_facts *f,
 		grad_is_proven(f, OP_LT, u->by, u->v.extent));
 }
 
-/* Whether the solved values read nothing: else a guard has to be around these
- * reads, too, because the unknowns do not show in their indices. */
+/* Whether the solved values contain no reads.  Such reads would need a guard,
+ * too, because the unknowns do not appear in their indices. */
 static bool solved_without_reads(const solver *s)
 {
 	bool reads = false;
@@ -106,7 +107,8 @@ static bool solved_without_reads(const solver *s)
 	return !reads;
 }
 
-/* Whether an index is a sum of multiples, of which ranges are told. */
+/* Whether an index is a sum of multiples, for which ranges can be
+ * determined. */
 static bool is_affine(const ast_expr *e)
 {
 	bool sum = e->kind == AST_BINARY &&
@@ -119,8 +121,8 @@ static bool is_affine(const ast_expr *e)
 	return true;
 }
 
-/* The same of reads under the condition that an unknown is inside: where that
- * may not be seen to be enough. */
+/* Guards reads that are under the condition that an unknown is inside, if an
+ * analysis may not see that the condition suffices. */
 static ast_expr *guard_intricate(void *arg, const ast_expr *e)
 {
 	const guarding *w = arg;
@@ -155,7 +157,7 @@ void solver_keep_inside(solver *s, const grad_facts *f)
 	}
 }
 
-/* The greatest nesting of reads in the indices of one another. */
+/* The nesting depth of reads inside the indices of reads. */
 static int depth_of_reads(const grad_op *g, const ast_expr *e)
 {
 	int depth = 0;
@@ -166,9 +168,11 @@ static int depth_of_reads(const grad_op *g, const ast_expr *e)
 	return depth + grad_is_read(g, e);
 }
 
-/* In this order: that it reads the element, as far as that reads nothing; that
- * the point is there, what reads most last; those that the expression is
- * under; that it reads the element. */
+/* The order of the conditions matters, as each may read only what earlier ones
+ * have checked.  First, equations without reads: the element read is the right
+ * one.  Then the point is inside the stage, conditions with the deepest reads
+ * last.  Then the conditions around the expression.  Last, equations with
+ * reads. */
 ast_expr *solver_conditions(solver *s)
 {
 	ast_expr *all = NULL;

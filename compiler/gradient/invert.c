@@ -15,8 +15,8 @@ static ast_expr *give_up(solver *s, const char *because)
 
 /* ---- items ------------------------------------------------------------- */
 
-/* Adds the equation "item i of the read is this variable of the derivative", or
- * settles an unknown by it.  False where there is no inverse. */
+/* Adds the equation "item i of the read = this variable of the derivative", or
+ * settles an unknown directly.  Returns false if there is no inverse. */
 static bool add_item(solver *s, const contribution *c, int i,
 		     const ast_var *var)
 {
@@ -46,8 +46,8 @@ static bool add_item(solver *s, const contribution *c, int i,
 
 /* ---- the sum ----------------------------------------------------------- */
 
-/* Whether conditions, once they are decided, may leave nothing but a literal,
- * of which no type is known. */
+/* Whether deciding conditions may leave only a literal, whose type is not
+ * known. */
 static bool may_be_literal(const ast_expr *e)
 {
 	int first = e->kind == AST_IF;
@@ -71,8 +71,8 @@ static bool may_be_literal(const ast_expr *e)
 	return e->kind == AST_IF ? any : all;
 }
 
-/* A term of the derivative by a tensor.  Where nothing around a sum says its
- * type, its terms do. */
+/* A term of the derivative by a tensor.  A sum without a type around it takes
+ * the type from its terms, so a literal term is converted. */
 static ast_expr *typed_term(grad_op *g, ast_expr *e, int tensor)
 {
 	const grad_tensor *x = &g->tensors.at[tensor];
@@ -80,7 +80,7 @@ static ast_expr *typed_term(grad_op *g, ast_expr *e, int tensor)
 	return known || !may_be_literal(e) ? e : grad_cast(g, e, x->type);
 }
 
-/* The sum of e over the unknowns that have no value. */
+/* The sum of e over the unknowns without a value. */
 static ast_expr *sum_over_rest(solver *s, ast_expr *e, int tensor)
 {
 	trees *t = s->t;
@@ -109,8 +109,8 @@ static ast_expr *sum_over_rest(solver *s, ast_expr *e, int tensor)
 	return tree_function(t, REDUCER_SUM, 1, &lambda);
 }
 
-/* Whether a condition says nothing about the variables that are summed over, or
- * only which of them are divisible. */
+/* Whether a condition does not mention the variables summed over, or only says
+ * which of them are divisible. */
 static bool is_apart(const solver *s, const ast_expr *e)
 {
 	if (e->kind == AST_BINARY && e->op == OP_AND)
@@ -123,9 +123,9 @@ static bool is_apart(const solver *s, const ast_expr *e)
 		e->args[0]->op == OP_MOD);
 }
 
-/* e where the condition holds, else 0.  Of a product only the first factor that
- * has a read is put under the condition, so that a sum of products remains a
- * sum of products, which the kernels recognize. */
+/* e if the condition holds, otherwise 0.  Of a product only the first factor
+ * with a read gets the condition, so that a sum of products keeps the form that
+ * kernels recognise. */
 static ast_expr *choose_factor(solver *s, ast_expr *when, ast_expr *e)
 {
 	bool product = e->kind == AST_BINARY && e->op == OP_MUL;
@@ -140,13 +140,13 @@ static ast_expr *choose_factor(solver *s, ast_expr *when, ast_expr *e)
 
 /* ---- the element itself ------------------------------------------------- */
 
-/* The read whose contribution is inverted.  At the points where it contributes,
- * it reads the element at the derivative's own variables. */
+/* The read whose contribution is inverted.  At the points that contribute it
+ * reads the element at the derivative's own variables. */
 typedef struct reading {
 	solver *s;
 	const ast_symbol *tensor;
 	int n;
-	ast_expr **items; /* in the symbols of the unknowns */
+	ast_expr **items; /* in terms of the unknowns' symbols */
 	ast_expr *element;
 } reading;
 
@@ -164,7 +164,8 @@ static ast_expr *put_element(void *arg, const ast_expr *e)
 	return r->element;
 }
 
-/* e, in the symbols of the unknowns, with that read replaced by the element. */
+/* e in terms of the unknowns' symbols, with the inverted read replaced by the
+ * element. */
 static ast_expr *with_element(solver *s, const contribution *c, ast_expr *e)
 {
 	const grad_tensor *x = &s->g->tensors.at[c->tensor];
@@ -250,8 +251,8 @@ static bool is_var_of(const grad_stage *s, const ast_expr *e)
 	return false;
 }
 
-/* The name of the index in a contribution's dimension d; NULL where it is no
- * variable, or one that has another dimension. */
+/* The name of the index variable in dimension d of a contribution's read.  NULL
+ * if the index is no variable or another dimension has this name. */
 static const char *name_in_reads(grad_op *g, int tensor,
 				 const contributions *all, int d,
 				 const ast_var *vars)
@@ -268,7 +269,8 @@ static const char *name_in_reads(grad_op *g, int tensor,
 	return NULL;
 }
 
-/* The size's name in small letters, or i, or one of these with a number. */
+/* The size's name in lower case, or i.  A number is appended if the name is
+ * taken. */
 static const char *name_of_size(grad_op *g, const ast_expr *size,
 				const ast_var *vars, int n)
 {

@@ -6,7 +6,7 @@
 
 static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth);
 
-/* The extent of a variable; NULL for other symbols. */
+/* The extent of a variable; NULL for another symbol. */
 static ast_expr *extent_of(const grad_facts *f, const ast_symbol *s)
 {
 	for (int i = 0; i < f->vars.n; i++)
@@ -27,13 +27,13 @@ static bool is_extent(const void *arg, const ast_symbol *s)
 	return false;
 }
 
-/* Whether nothing wraps around on the way to e. */
+/* Whether no operation in e wraps around. */
 static bool is_safe(const grad_facts *f, const ast_expr *e)
 {
 	return tree_is_safe(e, is_extent, f);
 }
 
-/* Whether it is a variable or a size. */
+/* Whether e is a variable or a size. */
 static bool is_count(const grad_facts *f, const ast_expr *e)
 {
 	const ast_symbol *s = e->kind == AST_NAME ? e->symbol : NULL;
@@ -41,8 +41,8 @@ static bool is_count(const grad_facts *f, const ast_expr *e)
 		     is_extent(f, s));
 }
 
-/* Whether an atom of a sum is never negative.  A remainder has the sign of its
- * divisor; planned ones are positive. */
+/* Whether an atom of a sum is known never to be negative.  A remainder has the
+ * sign of its divisor; divisors known when planning are positive. */
 static bool is_natural(const grad_facts *f, const ast_expr *e, int depth)
 {
 	if (e->kind == AST_INT)
@@ -57,7 +57,7 @@ static bool is_natural(const grad_facts *f, const ast_expr *e, int depth)
 	       is_nonnegative(f, e->args[1], depth);
 }
 
-/* Whether a divisor is above 0. */
+/* Whether a divisor is known to be positive. */
 static bool is_positive(const grad_facts *f, ast_expr *e, int depth)
 {
 	trees *t = &f->g->t;
@@ -77,8 +77,8 @@ static ast_expr *most_of(const grad_facts *f, const ast_expr *e, int depth)
 	return n ? tree_sub(&f->g->t, n, tree_int(&f->g->t, 1)) : NULL;
 }
 
-/* Whether a sum, which does not wrap around, is >= 0 even with each negative
- * term at its greatest and each positive one at its least. */
+/* Whether a sum, which does not wrap around, is >= 0 when each negative term is
+ * at its greatest and each positive term at its least. */
 static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth)
 {
 	tree_terms terms = {0};
@@ -106,15 +106,15 @@ static bool is_nonnegative(const grad_facts *f, ast_expr *e, int depth)
 	return true;
 }
 
-/* Whether it is computed in i64.  Narrower integers wrap around, and floats
- * have values between these. */
+/* Whether e is computed in i64.  Narrower integers wrap around, and floats have
+ * fractions. */
 static bool is_whole(const grad_facts *f, const ast_expr *e)
 {
 	return tree_is_whole(&f->g->t, e) ||
 	       etype_is(grad_type(f->g, e), DT_I64);
 }
 
-/* Whether x op y holds for all values of the variables. */
+/* Whether x op y is proved for all values of the variables. */
 bool grad_is_proven(const grad_facts *f, ast_operator op, ast_expr *x,
 		    ast_expr *y)
 {
@@ -144,7 +144,7 @@ bool grad_is_proven(const grad_facts *f, ast_operator op, ast_expr *x,
 
 /* ---- quotients --------------------------------------------------------- */
 
-/* A sum as m * quotient + rest. */
+/* Splits a sum into m * quotient + rest. */
 static void split_multiples(trees *t, ast_expr *e, const ast_expr *m,
 			    ast_expr **quotient, ast_expr **rest)
 {
@@ -194,8 +194,7 @@ ast_expr *grad_divided(const grad_facts *f, ast_expr *e)
 
 /* ---- conditions --------------------------------------------------------- */
 
-/* A condition without those of its parts that always hold; NULL where nothing
- * is left. */
+/* A condition without the parts that always hold; NULL if no part is left. */
 ast_expr *grad_without_proven(const grad_facts *f, ast_expr *e)
 {
 	if (!e || e->kind != AST_BINARY)

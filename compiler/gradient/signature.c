@@ -1,16 +1,17 @@
-/* The head of a derived operator: the parameters and attributes that it needs,
- * and no more. */
+/* The signature of a derived operator, with only the parameters and attributes
+ * that it needs. */
 #include "config.h"
 
 #include "compiler/gradient/signature.h"
 
-/* The parameters that the derived operator may have: the derivatives by the
- * results, and those of the operator. */
+/* The candidates for parameters of the derived operator: the derivatives by the
+ * results, then the parameters of the operator. */
 typedef struct signature {
-	int n, nadjoints; /* these come first */
+	/* parameters; derivatives among them, which come first */
+	int n, nadjoints;
 	ast_tensor *params;
 	const ast_symbol **symbols; /* of these */
-	int *of;		    /* what they are: gradient.params */
+	int *of;		    /* their numbers as in gradient.params */
 	bool *kept;
 	ast_tensor result;
 } signature;
@@ -67,7 +68,7 @@ static bool tensor_mentions(const ast_tensor *x, const ast_symbol *symbol)
 	return false;
 }
 
-/* Whether a symbol is used by anything but parameter `but`. */
+/* Whether a symbol is used anywhere except in parameter `but'. */
 static bool is_used(const signature *s, const ast_op *op, int but,
 		    const ast_symbol *symbol)
 {
@@ -91,8 +92,8 @@ static bool is_list_attribute(const grad_op *g, const ast_symbol *s)
 	return s->kind == SYMBOL_ATTR && g->op->attrs[s->index].is_list;
 }
 
-/* Symbols that the parameters bind: sizes that are a whole dimension, and packs
- * that are the only one of a parameter that others do not bind. */
+/* The symbols that parameters bind: a size that is a whole dimension, and a
+ * pack that is the only unbound one of its parameter. */
 typedef struct bindings {
 	grad_op *g;
 	const signature *s;
@@ -114,8 +115,8 @@ static bool has_pack(const ast_tensor *t, const ast_symbol *pack)
 	return false;
 }
 
-/* Whether parameters that are broadcast into a pack say what it is: all of them
- * do, unless one of the operator's parameters has the pack itself. */
+/* Whether the parameters broadcast into a pack determine it.  All of them
+ * together do, unless a parameter of the operator has the pack itself. */
 static bool broadcast_binds(const signature *s, const ast_symbol *pack)
 {
 	for (int i = s->nadjoints; i < s->n; i++)
@@ -132,7 +133,7 @@ static bool bind_symbol(bindings *b, const ast_symbol *s)
 	return !before;
 }
 
-/* Adds the symbols that t binds; returns whether any of them is new. */
+/* Adds the symbols that t binds.  Returns whether one of them is new. */
 static bool bind(bindings *b, const ast_tensor *t)
 {
 	const ast_symbol *open = NULL;
@@ -168,7 +169,8 @@ static bindings bind_all(grad_op *g, const signature *s)
 	return b;
 }
 
-/* Whether the rest says the same without the parameter. */
+/* Whether the remaining parameters give the same information without parameter
+ * p. */
 static bool can_drop(grad_op *g, signature *s, int p, const ast_op *op)
 {
 	bindings with = bind_all(g, s);

@@ -1,4 +1,4 @@
-/* Equations solved for the variables of a stage. */
+/* Solves equations for the variables of a stage. */
 #include "config.h"
 
 #include "compiler/gradient/solver.h"
@@ -10,7 +10,8 @@ ast_expr *solver_and(solver *s, ast_expr *x, ast_expr *y)
 
 /* ---- equations --------------------------------------------------------- */
 
-/* Whether e is coef * v + rest, where neither has v and coef no unknown. */
+/* Whether e is coef * v + rest with neither part containing v, and coef no
+ * unknown. */
 static bool is_linear(solver *s, ast_expr *e, const ast_symbol *v,
 		      ast_expr **coef, ast_expr **rest)
 {
@@ -56,8 +57,8 @@ static bool is_linear(solver *s, ast_expr *e, const ast_symbol *v,
 	return true;
 }
 
-/* a * b + c where c is an unknown that runs over b elements: c is the
- * remainder by b, and a the quotient. */
+/* Solves a * b + c where c is an unknown with b values: c is the remainder by
+ * b, a the quotient. */
 static bool solve_radix(solver *s, equation e)
 {
 	trees *t = s->t;
@@ -86,7 +87,7 @@ static bool solve_radix(solver *s, equation e)
 	return false;
 }
 
-/* v / m: v is one of the m numbers from m * rhs on. */
+/* Solves v / m: v is one of the m numbers from m * rhs on. */
 static bool solve_quotient(solver *s, equation e)
 {
 	trees *t = s->t;
@@ -120,7 +121,7 @@ static bool divides_in(const ast_expr *e, const ast_expr *by)
 	return false;
 }
 
-/* Whether the operator divides by it, so that it has to be positive. */
+/* Whether the operator divides by e, so that e has to be positive. */
 static bool is_divisor(const solver *s, const ast_expr *e)
 {
 	const ast_op *op = s->g->op;
@@ -134,7 +135,7 @@ static bool is_divisor(const solver *s, const ast_expr *e)
 	return false;
 }
 
-/* The rank of an unknown with this coefficient among those to solve for; 0: it
+/* The rank of an unknown with this coefficient as the one to solve for; 0 if it
  * cannot be solved for. */
 static int preference(const solver *s, const unknown *u, const ast_expr *coef)
 {
@@ -180,7 +181,7 @@ static bool solve_linear(solver *s, equation e)
 	return true;
 }
 
-/* An index as an i64, as variables are. */
+/* An index as an i64, the type of variables. */
 static ast_expr *as_i64(solver *s, ast_expr *e)
 {
 	return etype_is(grad_type(s->g, e), DT_I64) || !grad_has_type(s->g, e)
@@ -200,7 +201,7 @@ void solver_add_given(solver *s, ast_expr *e)
 	}
 }
 
-/* Whether e says that x can be divided by m. */
+/* Whether e says that m divides x. */
 static bool says_divisible(const ast_expr *e, const ast_expr *x,
 			   const ast_expr *m)
 {
@@ -210,7 +211,7 @@ static bool says_divisible(const ast_expr *e, const ast_expr *x,
 	       ast_same(e->args[0]->args[1], m);
 }
 
-/* x / m == y where x can be divided by m: x == m * y. */
+/* Replaces x / m == y by x == m * y if m divides x. */
 static void multiply_out(solver *s, equation *e)
 {
 	if (e->lhs->kind != AST_BINARY || e->lhs->op != OP_DIV)
@@ -225,7 +226,7 @@ static void multiply_out(solver *s, equation *e)
 	}
 }
 
-/* A condition that an unknown is a number: it is known. */
+/* Settles an unknown that a condition sets equal to a number. */
 static bool settle_given(solver *s, const ast_expr *e)
 {
 	bool equal = e->kind == AST_BINARY && e->op == OP_EQ;
@@ -251,7 +252,7 @@ static void use_given(solver *s)
 			s->given.at[i] = tree_bool(s->t, true);
 }
 
-/* Runs over one point: it is there. */
+/* Settles unknowns that have one value only. */
 static void settle_single(solver *s)
 {
 	for (int i = 0; i < s->unknowns.n; i++) {

@@ -1,9 +1,10 @@
-/* Packs of variables of a stage, as far as a read determines them. */
+/* Packs of a stage's variables, as far as a read determines them. */
 #include "config.h"
 
 #include "compiler/gradient/solver.h"
 
-/* The part of a pack that another part leaves; NULL for none. */
+/* The part of a pack that is not in another part; NULL if it cannot be
+ * written. */
 static ast_pack *rest_of(solver *s, const ast_pack *all, const ast_pack *part)
 {
 	ast_pack rest = *part;
@@ -18,7 +19,8 @@ static ast_pack *rest_of(solver *s, const ast_pack *all, const ast_pack *part)
 	return ARENA_COPY(s->t->a, &rest, 1);
 }
 
-/* Whether the stage's variables of a pack are all of it: ..d, or two halves. */
+/* Whether the stage's variables of a pack cover all of it: ..d, or two
+ * halves. */
 static bool binds_all(const solver *s, const ast_symbol *pack)
 {
 	const ast_pack *half = NULL;
@@ -37,7 +39,7 @@ static bool binds_all(const solver *s, const ast_symbol *pack)
 	return false;
 }
 
-/* A list of the pack's dimensions is known: those that it has not are
+/* Settles a list of a pack's dimensions.  Dimensions that it does not name are
  * summed over. */
 static bool settle_list(solver *s, const ast_pack *p)
 {

@@ -21,8 +21,9 @@ void grad_items(grad_op *g, const ast_var *vars, int n, ast_expr **items)
 
 /* ---- extents ----------------------------------------------------------- */
 
-/* Item i of n beside dims[0..ndims): counted from the front up to a pack, from
- * the end behind it.  NULL where a pack is in between. */
+/* The item that dims has at place i of n items.  Places are counted from the
+ * front up to a pack, and from the end behind it.  NULL if a pack is in
+ * between. */
 static ast_expr *dim_beside(ast_expr *const *items, int n, int i,
 			    ast_expr *const *dims, int ndims)
 {
@@ -49,7 +50,7 @@ ast_expr *grad_indexed_size(const grad_op *g, const ast_expr *e,
 			    const ast_symbol *v)
 {
 	bool guarded = e->kind == AST_GUARD;
-	if (guarded) /* what its indices read is read without it */
+	if (guarded) /* a guarded read in an index is read without the guard */
 		e = e->args[0];
 	bool read = grad_read_of(g, e) >= 0 && !guarded;
 	for (int i = 1; read && i < e->nargs; i++) {
@@ -85,8 +86,8 @@ bool grad_agree_on_size(const grad_op *g, const ast_expr *e,
 	return true;
 }
 
-/* The size of the dimension that a variable of the text runs over; NULL where
- * no read tells it. */
+/* The size of the dimension that a variable of the text runs over; NULL if no
+ * read shows it. */
 static ast_expr *read_size(const grad_op *g, const ast_var *v)
 {
 	for (int i = 0; i < v->nindexings; i++) {
@@ -100,8 +101,8 @@ static ast_expr *read_size(const grad_op *g, const ast_var *v)
 	return NULL;
 }
 
-/* The variables of a lambda with the extents that are known; dims gives those
- * of a result, or is NULL. */
+/* The variables of a lambda with the known extents filled in.  dims: the
+ * dimensions of the result, or NULL. */
 static ast_var *extended(grad_op *g, const ast_expr *lambda,
 			 ast_expr *const *dims)
 {
@@ -161,7 +162,7 @@ int grad_add_stage(grad_op *g, const ast_symbol *computed, grad_stage s)
 	s.tensor = g->tensor_of.at[computed->number];
 	if (s.tensor == NO_TENSOR) {
 		s.tensor = grad_add_tensor(g, t);
-	} else { /* a result of the operator, whose type is declared */
+	} else { /* a result of the operator; its type is declared */
 		g->tensors.at[s.tensor].ndims = t.ndims;
 		g->tensors.at[s.tensor].dims = t.dims;
 	}
@@ -169,12 +170,13 @@ int grad_add_stage(grad_op *g, const ast_symbol *computed, grad_stage s)
 	return s.tensor;
 }
 
-/* Names that are bound where an expression stands. */
+/* The names that are bound at an expression. */
 typedef struct scope {
 	grad_op *g;
-	ast_expr *const *dims; /* of the result whose lambda it is, NULL */
-	etype type;	       /* that constants have here */
-	const ast_expr *in;    /* the expression whose operand this is */
+	/* dimensions of the result if the lambda is a result's; NULL */
+	ast_expr *const *dims;
+	etype type;	       /* type of constants here */
+	const ast_expr *in;    /* expression of which this is an operand */
 	VEC(const char *) names;
 } scope;
 
@@ -186,7 +188,7 @@ static bool is_in_scope(const scope *s, const char *name)
 	return grad_is_global(s->g, name);
 }
 
-/* Whether a name alone reads a tensor without dimensions. */
+/* Whether e reads a tensor without dimensions by its name alone. */
 static bool is_bare_read(const scope *s, const ast_expr *e)
 {
 	return !e->type && grad_tensor_of(s->g, e) >= 0;
@@ -194,8 +196,8 @@ static bool is_bare_read(const scope *s, const ast_expr *e)
 
 static ast_expr *unhidden(void *arg, const ast_expr *e);
 
-/* The same of what is no lambda; a tensor that is read by its name is indexed
- * by nothing. */
+/* The tree for an expression that is no lambda.  A tensor that is read by its
+ * name gets an empty list of indices. */
 static ast_expr *indexed(scope *s, const ast_expr *e)
 {
 	trees *t = &s->g->t;
@@ -207,8 +209,8 @@ static ast_expr *indexed(scope *s, const ast_expr *e)
 	return x;
 }
 
-/* Gives a variable that hides a name another one: what is read under it may be
- * put where the name that it hid is needed. */
+/* Renames a variable that hides another name: an expression under it may be
+ * moved to where the hidden name is needed. */
 static const ast_expr *rename_variable(grad_op *g, ast_var *v,
 				       const ast_expr *body)
 {
@@ -237,7 +239,8 @@ static ast_expr *unhidden_lambda(scope *s, const ast_expr *e)
 	return tree_lambda(&g->t, e->nvars, vars, own);
 }
 
-/* The value of a constant, which may decide a condition; NULL for none. */
+/* The value of a constant, as it may decide a condition; NULL if e is no
+ * constant. */
 static ast_expr *value_of_constant(const grad_op *g, const ast_expr *e)
 {
 	for (int i = 0; e->kind == AST_NAME && i < g->constants.n; i++)
@@ -246,9 +249,10 @@ static ast_expr *value_of_constant(const grad_op *g, const ast_expr *e)
 	return NULL;
 }
 
-/* The expression with another name for each variable that hides a name, with
- * the extent of each, as the reads that show it may be folded away, and with
- * the types that its constants take from what may be elsewhere. */
+/* The expression with unique variables, all extents and all types.  Variables
+ * that hide a name are renamed.  Extents are written out, as the reads that
+ * show them may be simplified away.  Constants get their types, as their
+ * context may change. */
 static ast_expr *unhidden(void *arg, const ast_expr *e)
 {
 	scope *s = arg;
@@ -271,7 +275,7 @@ static ast_expr *unhidden(void *arg, const ast_expr *e)
 		       ? grad_typed_number(s->g, x, e) : x;
 }
 
-/* e with constants in place of their names. */
+/* e with the names of constants replaced by their values. */
 static ast_expr *without_constants(grad_op *g, const ast_expr *e)
 {
 	ast_expr *x = tree_map(&g->t, e, NULL, NULL);
@@ -281,7 +285,7 @@ static ast_expr *without_constants(grad_op *g, const ast_expr *e)
 	return x;
 }
 
-/* The lambda of a let, or of the result that is given. */
+/* Adds the lambda of a let or of the given result. */
 static void add_lambda(grad_op *g, const ast_symbol *computed,
 		       const ast_expr *lambda, const ast_tensor *result)
 {
@@ -326,7 +330,7 @@ static void add_parameters(grad_op *g)
 	}
 }
 
-/* Their dimensions are those of the stages that compute them. */
+/* The dimensions of results are those of the stages that compute them. */
 static void add_results(grad_op *g)
 {
 	g->results = ARENA_ARRAY(g->t.a, int, g->op->nresults);
@@ -359,9 +363,9 @@ static bool is_tensor(const ast_symbol *s)
 	return s && s->kind == SYMBOL_TENSOR;
 }
 
-/* Whether a pack is that of a broadcast parameter's own dimensions, or is
- * divided by them: what reads by these has no inverse, as a read of ..b under
- * ..d cannot be said. */
+/* Whether a pack is the own dimensions of a broadcast parameter, or divided by
+ * them.  Such reads have no inverse, as a read of ..b by ..d cannot be
+ * written. */
 static bool is_own_pack(const ast_pack *p)
 {
 	return is_tensor(p->symbol) || (p->sel && is_tensor(p->sel->symbol));
@@ -397,8 +401,8 @@ typedef struct pack_scope {
 	const ast_pack *pack;
 } pack_scope;
 
-/* Whether two packs divide the dimensions of one pack between them, as
- * ..(d \ sel) and ..(d & sel), or d[sel], do. */
+/* Whether two packs divide the dimensions of one pack between them, as ..(d \
+ * sel) and ..(d & sel) do, or ..(d \ sel) and d[sel]. */
 static bool divide_dims(const ast_pack *x, const ast_pack *y)
 {
 	if (x->kind != PACK_MINUS) {
@@ -435,9 +439,9 @@ static bool hides_pack(const ast_expr *e, int var, const pack_scope *around)
 	return false;
 }
 
-/* Whether a lambda has variables for dimensions that a lambda around it has
- * variables for: those of a pack have no names of their own, so that in a
- * gradient one could not be told from the other. */
+/* Whether a lambda has variables for dimensions for which an outer lambda also
+ * has variables.  Variables of a pack have no names, so a gradient could not
+ * distinguish the two. */
 static bool hides_packs(const ast_op *op)
 {
 	for (int i = 0; i < op->nlets; i++)

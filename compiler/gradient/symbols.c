@@ -1,5 +1,5 @@
-/* Symbols of a derivation, those of the operator and those that are made, and
- * the names that these get. */
+/* Symbols of a derivation: those of the operator and new ones, with their
+ * names. */
 #include "config.h"
 
 #include "compiler/gradient/stage.h"
@@ -8,7 +8,7 @@
 
 /* ---- symbols ----------------------------------------------------------- */
 
-/* The tensor of an expression, as in grad_op.tensor_of. */
+/* The tensor that an expression means, as in grad_op.tensor_of. */
 static int meaning_of(const grad_op *g, const ast_expr *e)
 {
 	return e->kind == AST_NAME && e->symbol
@@ -160,7 +160,7 @@ const ast_symbol *grad_result(grad_op *g, int i)
 		       : grad_symbol(g, SYMBOL_TENSOR, name);
 }
 
-/* "?3:i": no name of a text has these characters. */
+/* Of the form "?3:i": no name in a source text has these characters. */
 const ast_symbol *grad_new_variable(grad_op *g, const char *stem)
 {
 	const char *name = intern(g->t.names, arena_printf(g->t.a, "?%d:%s",
@@ -188,7 +188,7 @@ void grad_set_adjoint(grad_op *g, int tensor, const ast_symbol *s)
 	g->tensor_of.at[s->number] = ~tensor;
 }
 
-/* The name of a tensor in the text of the operator. */
+/* The name of a tensor in the operator's text. */
 static const char *name_of(const grad_op *g, int tensor)
 {
 	for (int i = 0; i < g->op->nresults; i++)

@@ -1,4 +1,4 @@
-/* Sums and products, simplified while they are made. */
+/* Sums and products, simplified during construction. */
 #include "config.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ ast_expr *tree_neg(trees *t, ast_expr *x)
 	return e;
 }
 
-/* Whether the product of two numbers is one that can be written. */
+/* Whether the product of two numbers can be written as a number. */
 static bool folds(const ast_expr *x, const ast_expr *y)
 {
 	int64_t i;
@@ -45,8 +45,8 @@ static bool is_one(const ast_expr *e)
 
 /* ---- sums -------------------------------------------------------------- */
 
-/* NaN where a whole number as great may have been rounded, and for a multiple
- * of a constant that is as great. */
+/* The coefficient, or NaN where it may have been rounded or multiplied: an
+ * integer from MOST_WHOLE on, or at least 2 with a constant factor. */
 static double exact(const ast_expr *of, double coef)
 {
 	double most = of->kind == AST_INT && !is_number(of) ? 2 : MOST_WHOLE;
@@ -111,7 +111,7 @@ ast_expr *tree_sum_of(trees *t, const tree_terms *terms, int sign)
 	return sum;
 }
 
-/* positive - t1 - t2 .. */
+/* Subtracts the terms in order: positive - t1 - t2 .. */
 static ast_expr *subtract(trees *t, ast_expr *sum, const tree_terms *terms)
 {
 	for (int last = 0; last < 2; last++)
@@ -128,7 +128,7 @@ static ast_expr *subtract(trees *t, ast_expr *sum, const tree_terms *terms)
 	return sum ? sum : tree_int(t, 0);
 }
 
-/* Whether coef * q is b * (a / b), where r = a % b. */
+/* Whether coef * q is b * (a / b), given r = a % b. */
 static bool is_whole_of(const ast_expr *q, double coef, const ast_expr *r)
 {
 	const ast_expr *b = r->args[1];
@@ -142,7 +142,7 @@ static bool is_whole_of(const ast_expr *q, double coef, const ast_expr *r)
 	       ast_same(q->args[0], r->args[0]) && ast_same(q->args[1], b);
 }
 
-/* (a / b) * b + a % b is a, of whole numbers. */
+/* Replaces (a / b) * b + a % b by a, for integers. */
 static void recompose(trees *t, tree_terms *terms)
 {
 	for (int i = 0; i < terms->n; i++)
@@ -164,7 +164,8 @@ static bool is_sum(const ast_expr *e)
 	return is_op(e, OP_ADD) || is_op(e, OP_SUB) || is_op(e, OP_NEG);
 }
 
-/* One term more at the end, where it has no like, else all in order. */
+/* The sum of x and y.  A new term without like terms is appended; otherwise the
+ * sum is put in order. */
 static ast_expr *sum(trees *t, ast_expr *x, ast_expr *y, double sign)
 {
 	tree_terms terms = {0};

@@ -1,4 +1,4 @@
-/* Conditions, decided where they are known. */
+/* Conditions, decided where their value is known. */
 #include "config.h"
 
 #include "compiler/gradient/tree_node.h"
@@ -54,15 +54,15 @@ bool tree_is_whole(const trees *t, const ast_expr *e)
 
 /* ---- numbers that do not wrap around ------------------------------------ */
 
-/* Below it a number times a place in a tensor, or times the product of two,
- * does not wrap around in i64. */
+/* Below this bound a number times a place in a tensor, or times the product of
+ * two such places, does not wrap around in i64. */
 #define MOST_PROVEN 0x1p31
 
-/* A power counts so much more for each of its factors but the first: a square
+/* Each factor of a power after the first counts as this number.  So a square
  * times a few thousand does not wrap around, a cube may. */
 #define MOST_POWER 0x1p16
 
-/* The attributes that count as sizes do. */
+/* The attributes that count as sizes. */
 typedef struct counting {
 	tree_counts *counts;
 	const void *arg;
@@ -100,7 +100,7 @@ bool tree_is_planned(const ast_expr *e)
 	return true;
 }
 
-/* Whether it is a variable, a size, or an attribute that counts. */
+/* Whether e is a variable, a size, or an attribute that counts as one. */
 static bool is_count(const counting *c, const ast_expr *e)
 {
 	const ast_symbol *s = e->kind == AST_NAME ? e->symbol : NULL;
@@ -108,7 +108,8 @@ static bool is_count(const counting *c, const ast_expr *e)
 		     (c->counts && c->counts(c->arg, s)));
 }
 
-/* Whether no variable or size makes e negative, if it does not wrap around. */
+/* Whether e is negative for no values of variables and sizes, provided that it
+ * does not wrap around. */
 static bool is_natural(const counting *c, const ast_expr *e)
 {
 	if (e->kind == AST_INT)
@@ -132,8 +133,9 @@ static bool is_natural(const counting *c, const ast_expr *e)
 
 static double greatest(const counting *c, const ast_expr *e);
 
-/* The same of a call: a position and a number of points count 1, as what min
- * and max choose from does; any other may be any number, as cast(1e30, i64). */
+/* greatest() for a call.  A position and a number of points count 1.  The
+ * result of min or max counts as its greatest argument.  Any other call may be
+ * any number, as cast(1e30, i64). */
 static double greatest_call(const counting *c, const ast_expr *e)
 {
 	const builtin *f = e->calls.function;
@@ -147,8 +149,9 @@ static double greatest_call(const counting *c, const ast_expr *e)
 	return most;
 }
 
-/* Whether two factors have a symbol in common: a product of different ones is a
- * place in a tensor, or the number of its elements, one of the same is none. */
+/* Whether two factors have a symbol in common.  A product of different symbols
+ * is at most a place in a tensor or its number of elements; a product of equal
+ * ones is not bounded by these. */
 static bool shares(const ast_expr *x, const ast_expr *y)
 {
 	if (x->kind == AST_NAME && x->symbol && tree_mentions(y, x->symbol))
@@ -159,11 +162,11 @@ static bool shares(const ast_expr *x, const ast_expr *y)
 	return false;
 }
 
-/* The greatest that e, or what it is computed of, can be where each variable
- * and size counts 1; infinite where that is not known.  A remainder is less
- * than its divisor, even of a number that wrapped around; the divisor of a
- * quotient must not wrap around, which a planned one does not, nor is it
- * negative: expansion refuses that. */
+/* An upper bound of |e| and of the numbers that it is computed from, if each
+ * variable and size counts 1; infinite if unknown.  A remainder is less than
+ * its divisor, even if the dividend wrapped around.  The divisor of a quotient
+ * must not wrap around: one known when planning does not, and expansion refuses
+ * negative ones. */
 static double greatest(const counting *c, const ast_expr *e)
 {
 	if (e->kind == AST_INT)
@@ -179,7 +182,7 @@ static double greatest(const counting *c, const ast_expr *e)
 	const ast_expr *of = e->args[0];
 	double x = greatest(c, of), y = greatest(c, e->args[1]);
 	switch (e->op) {
-	case OP_MUL: /* x / m * m is no greater than x */
+	case OP_MUL: /* x / m * m is at most x */
 		return is_op(of, OP_DIV) && ast_same(of->args[1], e->args[1]) &&
 				       is_natural(c, of->args[0])
 			       ? x : x * y * (shares(of, e->args[1])
@@ -203,7 +206,7 @@ bool tree_is_safe(const ast_expr *e, tree_counts *counts, const void *arg)
 
 /* ---- comparisons -------------------------------------------------------- */
 
-/* The constant of a sum that is nothing else. */
+/* The constant of a sum that has nothing else. */
 static double sum_number(const tree_terms *terms)
 {
 	double x = 0;
@@ -230,8 +233,8 @@ static bool holds(ast_operator op, double x)
 	}
 }
 
-/* x op y without what is on both sides.  Where a side may wrap around, the
- * order of the two is not that of what is left. */
+/* The comparison x op y without terms common to both sides.  If a side may wrap
+ * around, removing terms would change the order. */
 static ast_expr *compare(trees *t, ast_operator op, ast_expr *x, ast_expr *y)
 {
 	tree_terms all = {0}, one = {0}, two = {0};

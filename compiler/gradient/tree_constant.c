@@ -1,18 +1,18 @@
-/* Constants of whole numbers, which are computed in i64, and of fractions, in
- * f64: what is simplified stays what it was, as (1.5 + 0.5) / 4 is 0.5. */
+/* Constants: integers are computed in i64, fractions in f64.  Simplification
+ * keeps the kind: (1.5 + 0.5) / 4 is 0.5. */
 #include "config.h"
 
 #include <math.h>
 
 #include "compiler/gradient/tree_node.h"
 
-/* The numbers that an expression is made of; one of numbers that have a type
- * is no constant. */
+/* The kind of numbers in an expression.  An expression with typed numbers is no
+ * constant. */
 typedef enum content { WHOLE, FRACTION, TYPED } content;
 
 static content content_of(const trees *t, const ast_expr *e);
 
-/* That of operands together, from the one numbered first on. */
+/* The common kind of the operands from number `first' on. */
 static content of_operands(const trees *t, const ast_expr *e, int first)
 {
 	content all = WHOLE;
@@ -60,7 +60,7 @@ static content content_of(const trees *t, const ast_expr *e)
 	case AST_INT:
 	case AST_PACK:
 		return WHOLE;
-	case AST_FLOAT: /* infinity is a number of any type */
+	case AST_FLOAT: /* infinity is a number of every type */
 		return isinf(e->f) ? WHOLE : FRACTION;
 	case AST_NAME:
 		return of_name(t, e);

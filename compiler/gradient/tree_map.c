@@ -1,4 +1,4 @@
-/* Copies of expression trees with some nodes replaced. */
+/* Copies of expression trees in which some nodes are replaced. */
 #include "config.h"
 
 #include "compiler/gradient/tree_node.h"
@@ -31,16 +31,17 @@ static ast_var *map_vars(const mapping *m, const ast_expr *e)
 	return vars;
 }
 
-/* A tensor that the operator or the derivation computes: no parameter. */
+/* Whether e is a tensor that the operator or the derivation computes, as
+ * opposed to a parameter. */
 static bool is_computed(const ast_expr *e)
 {
 	const ast_symbol *s = e->kind == AST_NAME ? e->symbol : NULL;
 	return s && s->kind == SYMBOL_TENSOR && s->index < 0;
 }
 
-/* Whether an expression of finite parameters may be infinite or NaN: it has a
- * function of floats, infinity, a quotient, or a tensor that is computed of
- * such. */
+/* Whether an expression of finite parameters may be infinite or NaN.  That
+ * holds for a function on floats, infinity, a quotient, and a computed
+ * tensor. */
 static bool may_be_none(const ast_expr *e)
 {
 	const builtin *f = e->kind == AST_CALL ? e->calls.function : NULL;
@@ -54,7 +55,7 @@ static bool may_be_none(const ast_expr *e)
 	return false;
 }
 
-/* The node e with other operands, simplified. */
+/* The node e with new operands, simplified. */
 static ast_expr *remake(const mapping *m, const ast_expr *e, ast_expr **args)
 {
 	trees *t = m->t;

@@ -1,13 +1,13 @@
-/* The element types of expressions, as far as the text says them. */
+/* The element types of expressions, as far as the text determines them. */
 #include "config.h"
 
 #include "compiler/gradient/stage.h"
 #include "compiler/gradient/tree_node.h"
 #include "dsl/builtins.h"
 
-/* A tensor of the derived operator whose declaration leaves its type open, so
- * that it has the type that all of these share: the derivative of a result, or
- * else a parameter. */
+/* A tensor of the derived operator whose declaration leaves the type open, so
+ * that it has the type shared by all such tensors.  It is the derivative of a
+ * result, or else a parameter; NULL if there is none. */
 static const ast_symbol *of_shared_type(grad_op *g)
 {
 	const ast_op *op = g->op;
@@ -20,7 +20,8 @@ static const ast_symbol *of_shared_type(grad_op *g)
 	return NULL;
 }
 
-/* Of a class it is the argument that has a type. */
+/* A type that is only a class, any integer or any float, refers to argument
+ * s. */
 etype grad_declared_type(const ast_tensor *t, const ast_symbol *s)
 {
 	etype type = etype_declared(&t->type);
@@ -41,7 +42,7 @@ static etype of_name(void *arg, const ast_expr *e)
 		       ? (etype){.kind = TY_INT} : etype_exact(DT_I64);
 }
 
-/* That of a tensor may be one of the derivatives. */
+/* The type of a tensor may be the type of a derivative. */
 static etype said(void *arg, const ast_type *t)
 {
 	ast_expr name = {.kind = AST_NAME, .symbol = t->symbol};
@@ -71,7 +72,7 @@ bool grad_has_type(const grad_op *g, const ast_expr *e)
 	return t.kind != TY_UNKNOWN && !etype_is_constant(t);
 }
 
-/* Whether a type is that of a tensor by which there is a derivative. */
+/* Whether a type is that of a tensor by which a derivative exists. */
 static bool has_derivative(const grad_op *g, etype type)
 {
 	for (int i = 0; i < g->adjoints.n; i++) {
@@ -101,16 +102,15 @@ bool grad_is_surely_float(const grad_op *g, const ast_expr *e)
 
 /* ---- conversions -------------------------------------------------------- */
 
-/* The type of an attribute's value, or of a tensor; of no type where s is
- * NULL. */
+/* The type named by an attribute's value or a tensor; no type if s is NULL. */
 static ast_type type_by(ast_type_kind kind, const ast_symbol *s)
 {
 	return (ast_type){.kind = kind, .name = s ? s->name : NULL,
 			  .symbol = s};
 }
 
-/* The type of a tensor of the operator, or that of the derivative by it where
- * it is a result. */
+/* The type of a tensor of the operator; for a result, the type of the
+ * derivative by it. */
 static ast_type type_of_tensor(grad_op *g, const ast_symbol *s)
 {
 	for (int i = 0; i < g->op->nresults; i++)
@@ -119,7 +119,7 @@ static ast_type type_of_tensor(grad_op *g, const ast_symbol *s)
 	return type_by(TYPE_TENSOR, s);
 }
 
-/* A type as it is written in a conversion; .name is NULL for none. */
+/* A type as written in a conversion.  .name is NULL if it cannot be written. */
 static ast_type written(grad_op *g, etype type)
 {
 	switch (type.kind) {
@@ -152,7 +152,7 @@ ast_expr *grad_cast(grad_op *g, ast_expr *e, etype type)
 
 /* ---- division by 0 ------------------------------------------------------ */
 
-/* 0, or 0 of a type. */
+/* Whether e is 0, or 0 of some type. */
 static bool is_none(const ast_expr *e)
 {
 	const builtin *f = e->kind == AST_CALL ? e->calls.function : NULL;

@@ -1,4 +1,4 @@
-/* The unknowns of a solver: variables of a stage, and their values. */
+/* The unknowns of a solver: a stage's variables and their values. */
 #include "config.h"
 
 #include "compiler/gradient/solver.h"
@@ -38,7 +38,7 @@ static bool is_ravel(const ast_expr *e)
 	       e->calls.function->rule == RULE_POSITION;
 }
 
-/* e for ravel(..unravel(e)), else NULL. */
+/* e if the expression is ravel(..unravel(e)), otherwise NULL. */
 static ast_expr *unravelled(const ast_expr *e)
 {
 	const ast_expr *item = e->nargs == 1 ? e->args[0] : NULL;
@@ -48,7 +48,7 @@ static ast_expr *unravelled(const ast_expr *e)
 	return item->pack->sel->args[0];
 }
 
-/* Puts a pack's indices in its place; their position is known. */
+/* Puts the indices of a pack in its place if its position is known. */
 static ast_expr *put_pack(void *arg, const ast_expr *e)
 {
 	const unknown *u = arg;
@@ -58,8 +58,8 @@ static ast_expr *put_pack(void *arg, const ast_expr *e)
 									 : NULL;
 }
 
-/* Whether ravel(..) of this item is still that of a variable of the same extent
- * after known ones are substituted. */
+/* Whether ravel(..) of this item remains one of a variable of the same extent
+ * after substituting known values. */
 static bool stays_variable(const solver *s, const ast_expr *item)
 {
 	for (int i = 0; i < s->unknowns.n; i++) {
@@ -97,7 +97,7 @@ static ast_expr *ravel_spelt(solver *s, const ast_expr *e)
 	return at;
 }
 
-/* ravel(i, j) as arithmetic; needed if i or j becomes something else than a
+/* Writes ravel(i, j) as arithmetic if i or j becomes something other than a
  * lambda's variable of the same extent. */
 static ast_expr *spell_ravel(void *arg, const ast_expr *e)
 {
@@ -110,7 +110,8 @@ static ast_expr *spell_ravel(void *arg, const ast_expr *e)
 	return NULL;
 }
 
-/* The same wherever it is one of single variables, so that it can be solved. */
+/* Writes ravel of single variables as arithmetic everywhere, so that it can be
+ * solved. */
 static ast_expr *spell_any_ravel(void *arg, const ast_expr *e)
 {
 	bool ravel = is_ravel(e);

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-/* A variable that is bound where an expression stands. */
+/* A variable that is bound at an expression. */
 typedef struct binding {
 	const ast_symbol *symbol;
-	const char *written; /* its name in the text */
+	const char *written; /* name in the text */
 } binding;
 
 typedef struct writer {
@@ -31,7 +31,7 @@ static bool stands_in_var(const ast_var *v, const char *name)
 	       (v->extent && stands_in(v->extent, name));
 }
 
-/* Whether a name is bound in e, or used. */
+/* Whether a name is bound or used in e. */
 static bool stands_in(const ast_expr *e, const char *name)
 {
 	if ((e->kind == AST_NAME && e->name == name) ||
@@ -58,7 +58,7 @@ static bool is_free(const writer *w, const ast_expr *body, const char *name)
 	       !stands_in(body, name);
 }
 
-/* The stem of a made variable, or it and a number. */
+/* The stem of a new variable's name, with a number if the stem is taken. */
 static const char *free_name(const writer *w, const char *made,
 			     const ast_expr *body)
 {
@@ -86,8 +86,8 @@ static bool is_product(const ast_expr *e)
 	       ast_precedence_of(e) == BINDS_PRODUCT;
 }
 
-/* Whether the sign of a product is that of its first factor: not where a
- * quotient is rounded down. */
+/* Whether the sign of a product can be taken from its first factor.  It cannot
+ * if a quotient is rounded down. */
 static bool has_sign_of_first(const grad_op *g, const ast_expr *e)
 {
 	for (; is_product(e); e = e->args[0]) {
@@ -112,7 +112,8 @@ static ast_expr *negative(const writer *w, ast_expr *x)
 	return e;
 }
 
-/* -(x * y), which the grammar reads as (-x) * y, where a product may stand. */
+/* Rewrites -(x * y), which the grammar would read as (-x) * y where a product
+ * may stand. */
 static void move_sign(const writer *w, ast_expr *e, bool may_be_product)
 {
 	ast_expr whole = *e, *product = e->args[0], *first = e;
@@ -130,7 +131,8 @@ static void move_sign(const writer *w, ast_expr *e, bool may_be_product)
 	first->args[0] = negative(w, first->args[0]);
 }
 
-/* A number below 0, which the grammar has as the opposite of one above. */
+/* Writes a negative number as the opposite of a positive one, as the grammar
+ * has no negative numbers. */
 static void split_sign(const writer *w, ast_expr *e)
 {
 	ast_expr *x = ARENA_COPY(w->g->t.a, e, 1);
@@ -179,7 +181,7 @@ static void write_lambda(writer *w, ast_expr *e)
 	w->around.n = before;
 }
 
-/* The precedence that operand i has to have, unless it has parentheses. */
+/* The precedence that operand i needs to be written without parentheses. */
 static ast_precedence least_of(const ast_expr *e, int i)
 {
 	if (e->kind == AST_UNARY)
