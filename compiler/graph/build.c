@@ -1,4 +1,4 @@
-/* Building a graph: tensors, calls of operators, shared kernels. */
+/* Builds a graph: tensors, calls of operators, shared kernels. */
 #include "config.h"
 
 #include "compiler/graph/builder.h"

@@ -1,5 +1,5 @@
-/* Calling operators: their expansions, and nodes for stages that were not
- * computed before. */
+/* Calls operators: finds or makes their expansions, and adds nodes for stages
+ * not computed before. */
 #include "config.h"
 
 #include "compiler/graph/builder.h"
@@ -10,8 +10,8 @@
 
 /* ---- expansions -------------------------------------------------------- */
 
-/* The expansion of a call, shared by all calls with such arguments and
- * attributes. */
+/* The expansion of a call, shared by all calls with the same kinds of arguments
+ * and attributes. */
 struct built_expansion {
 	const void *key;
 	size_t len;
@@ -45,7 +45,7 @@ static void append_attr(graph_builder *b, bytes *to, const attr_value *v)
 	}
 }
 
-/* All that the expansion of a call depends on. */
+/* A key of everything on which the expansion of a call depends. */
 static bytes call_key(graph_builder *b, const ast_op *op,
 		      const tensor_id *args, const attr_value *const *attrs)
 {
@@ -74,7 +74,7 @@ static const built_expansion *find_expansion(const graph_builder *b,
 	return NULL;
 }
 
-/* Whether no stage's result is too large; else adds an error. */
+/* Whether the result of every stage is small enough.  Adds an error if not. */
 static bool all_fit(graph_builder *b, const expansion *x, const ast_op *op,
 		    call_site site)
 {
@@ -108,7 +108,8 @@ static const attr_value *copy_attr(arena *a, const attr_value *v)
 	return to;
 }
 
-/* The expansion of a call: a graph repeats the same calls often. */
+/* The expansion of a call, cached: a graph repeats the same calls often.  NULL
+ * with an error added if it fails. */
 static const built_expansion *expand(graph_builder *b, const ast_op *op,
 				     const tensor_id *args,
 				     const attr_value *const *attrs,
@@ -147,7 +148,8 @@ static uint64_t hash_value(const kernel *k, const tensor_id *inputs)
 			  (size_t)k->ninputs * sizeof(*inputs));
 }
 
-/* The index of a kernel's value on these inputs; -1: there is none yet. */
+/* The index of a kernel's value on these inputs; -1 if it was not computed
+ * yet. */
 static int find_value(const graph_builder *b, const kernel *k,
 		      const tensor_id *inputs)
 {
@@ -197,13 +199,14 @@ void build_replace(graph_builder *b, const tensor_id *to)
 
 /* ---- calls ------------------------------------------------------------- */
 
-/* Whether the calls are a model's that is to be trained. */
+/* Whether the calls belong to a model that will be trained. */
 static bool is_recording(const graph_builder *b)
 {
 	return b->train && !b->training;
 }
 
-/* Whether a known tensor may change: a weight may be trained. */
+/* Whether a tensor with known elements may change later: a weight may be
+ * trained. */
 static bool may_change(const graph_builder *b, tensor_id t)
 {
 	const built_tensor *x = b->tensors.at[t];
@@ -212,7 +215,8 @@ static bool may_change(const graph_builder *b, tensor_id t)
 					     : x->known != NONE);
 }
 
-/* Computes a stage when planning.  *changes: its inputs may change. */
+/* Computes a stage when planning, if possible.  Sets *changes to whether an
+ * input may change later. */
 static fold_result fold(graph_builder *b, const kernel *k,
 			const tensor_id *inputs, call_site site,
 			tensor_id *value, bool *changes)
@@ -228,15 +232,15 @@ static fold_result fold(graph_builder *b, const kernel *k,
 	return fold_stage(b, k, known, site, value);
 }
 
-/* The name and the place of a call, for its stages and their errors. */
+/* The name and the place of a call, used for its stages and their errors. */
 typedef struct calling {
 	const ast_op *op;
 	const char *name;
 	call_site site;
 } calling;
 
-/* Sets *value to the stage's result on the inputs; false where errors were
- * added. */
+/* Sets *value to the stage's result on the inputs.  Returns false if errors
+ * were added. */
 static bool make_value(graph_builder *b, const calling *c, const stage *st,
 		       tensor_id *inputs, tensor_id *value)
 {
@@ -315,8 +319,8 @@ bool graph_call(graph_builder *b, const ast_op *op, const char *name,
 	}
 	for (int i = 0; i < x->nresults; i++) {
 		results[i] = values[x->results[i]];
-		/* A result that the call does not compute has no gradient of
-		 * its own. */
+		/* A result that the call does not compute itself has no
+		 * gradient of its own. */
 		if (is_recording(b) && x->results[i] < x->nparams)
 			results[i] = build_copy(b, results[i], name);
 	}

@@ -6,11 +6,11 @@
 
 #include "base/hash.h"
 
-enum { MOST_ROUNDS = 16 }; /* of refining colours */
+enum { MOST_ROUNDS = 16 }; /* rounds of refining colours */
 
 typedef uint64_t colour;
 
-/* Operands of a node as it is visited: nodes that compute them. */
+/* A node that is being visited, and the nodes that compute its operands. */
 typedef struct visit {
 	node_id node;
 	node_id *first;
@@ -23,9 +23,10 @@ typedef struct canon {
 	colour *of;	  /* by tensor */
 	colour *kernels;  /* by node */
 	colour **roles;	  /* by node: of its operands */
-	int *depth;	  /* by node: of the longest chain that ends there */
-	int *nodes;	  /* new numbers, NONE: not yet */
-	int *tensors;	  /* likewise */
+	/* by node: length of the longest chain that ends there */
+	int *depth;
+	int *nodes;	  /* new number by node; NONE: not numbered yet */
+	int *tensors;	  /* new number by tensor, likewise */
 	int nnodes, ntensors;
 } canon;
 
@@ -36,7 +37,9 @@ static colour mix(colour x, colour y)
 
 /* ---- kernels ----------------------------------------------------------- */
 
-/* Of two zeros of which one is negative a choice takes the second. */
+/* Whether the order of a function's arguments does not matter.  exact: to the
+ * last bit; choices do not qualify then, as of two zeros with different signs
+ * they take the second. */
 static bool is_in_any_order(fn f, bool exact)
 {
 	return fn_table[f].commutes ||
@@ -53,7 +56,8 @@ static colour leaf_colour(const kexpr *e, const colour *inputs)
 				    (colour)e->i;
 }
 
-/* Of a body that reads inputs of some colours; exact: to the last bit. */
+/* The colour of an expression that reads inputs of these colours.  exact: equal
+ * colours mean equal results to the last bit. */
 static colour body_colour(const kexpr *e, const colour *inputs, bool exact)
 {
 	colour c = mix(mix(HASH_SEED, e->kind), (colour)e->type), sum = 0;
@@ -69,7 +73,7 @@ static colour body_colour(const kexpr *e, const colour *inputs, bool exact)
 	return any_order ? mix(c, sum) : c;
 }
 
-/* Of a kernel, or of what one of its inputs is for it. */
+/* The colour of a kernel, or of the role that one of its inputs has for it. */
 static colour kernel_colour(const kernel *k, int input)
 {
 	colour inputs[MAX_NINPUTS] = { 0 };
@@ -84,7 +88,7 @@ static colour kernel_colour(const kernel *k, int input)
 	return mix(c, body_colour(k->body, inputs, false));
 }
 
-/* The first node with the kernel of node n, which nodes share. */
+/* The first node with the kernel of node n, as nodes share kernels. */
 static node_id first_with(canon *c, hash_table *seen, node_id n)
 {
 	const kernel *k = c->g->nodes[n].kernel;
@@ -118,8 +122,8 @@ static void colour_kernels(canon *c)
 
 /* ---- tensors ----------------------------------------------------------- */
 
-/* A weight that the model has the elements of, and no run changes, is as good
- * as a constant. */
+/* The kind of a tensor.  A weight whose elements the model has, and which no
+ * run changes, counts as a constant. */
 static tensor_kind kind_of(const tensor *t)
 {
 	const constant *c = &t->constant;
@@ -138,7 +142,7 @@ static colour first_colour(const tensor *t)
 	return mix(mix(mix(c, t->output), t->parameter), t->next != NONE);
 }
 
-/* From what it is computed of. */
+/* Refines colours by what a tensor is computed from. */
 static void colour_down(canon *c)
 {
 	const graph *g = c->g;
@@ -151,7 +155,8 @@ static void colour_down(canon *c)
 	}
 }
 
-/* From what is computed of it; readers come after what they read. */
+/* Refines colours by what is computed from a tensor.  Readers come after what
+ * they read, so nodes are visited in reverse. */
 static void colour_up(canon *c)
 {
 	const graph *g = c->g;
@@ -166,7 +171,7 @@ static void colour_up(canon *c)
 		c->of[t] = mix(c->of[t], read[t]);
 }
 
-/* From the state that it becomes, and what it becomes. */
+/* Refines the colours of states and of their next values by each other. */
 static void colour_states(canon *c)
 {
 	const graph *g = c->g;
@@ -212,12 +217,12 @@ static void colour_tensors(canon *c)
 
 /* ---- which goes first --------------------------------------------------- */
 
-/* Something to visit. */
+/* An operand that may be visited next. */
 typedef struct choice {
-	node_id node; /* that computes it */
-	int depth;    /* of that */
+	node_id node; /* computes it */
+	int depth;    /* depth of that node */
 	colour role, is;
-	int seen; /* least new number of what the node reads */
+	int seen; /* least new number of the node's inputs */
 } choice;
 
 static int by_merit(const void *x, const void *y)
@@ -234,7 +239,8 @@ static int by_merit(const void *x, const void *y)
 	return (a->node > b->node) - (a->node < b->node);
 }
 
-/* Of two that are alike that one is next which reads what came first. */
+/* The least new number among a node's inputs.  Of two equivalent nodes the one
+ * with the smaller number goes first. */
 static int first_seen(const canon *c, node_id n)
 {
 	const node *x = &c->g->nodes[n];
@@ -332,7 +338,7 @@ static void number_node(canon *c, node_id n)
 	c->nodes[n] = c->nnodes++;
 }
 
-/* A node, after all that it needs. */
+/* Numbers a node after everything that it needs. */
 static void number_from(canon *c, node_id root)
 {
 	VEC(visit) open = { 0 };
@@ -353,7 +359,8 @@ static void number_from(canon *c, node_id root)
 	}
 }
 
-/* Outputs and next values of states; what nobody needs comes last. */
+/* Numbers all nodes: those that outputs and next values of states need, then
+ * the others. */
 static void number_all(canon *c)
 {
 	const graph *g = c->g;
@@ -398,7 +405,7 @@ static bool same_form(const kinput *x, const kinput *y)
 	return same;
 }
 
-/* Whether a kernel computes the same, to the last bit, if input from[i] gets
+/* Whether a kernel computes the same, to the last bit, when input from[i] takes
  * the place of input i. */
 static bool may_swap(const kernel *k, const int *from)
 {
@@ -415,14 +422,15 @@ static bool may_swap(const kernel *k, const int *from)
 	       body_colour(k->body, then, true);
 }
 
-/* Those of one role by their numbers, if the kernel may have them so. */
+/* The new numbers of a node's inputs.  Inputs with one role are sorted if the
+ * kernel may have them in that order. */
 static void sort_inputs(const canon *c, node_id n, tensor_id *inputs)
 {
 	const node *x = &c->g->nodes[n];
 	const operand *all = operands_of(c, n);
 	int from[MAX_NINPUTS], m = x->kernel->ninputs;
 	for (int i = 0; i < m; i++) {
-		/* the as many-th of its role as slot i is */
+		/* find the input with the same role and rank as slot i */
 		int rank = 0, at = 0;
 		for (int j = 0; j < i; j++)
 			rank += c->roles[n][j] == c->roles[n][i];
@@ -479,7 +487,7 @@ static int *none_of(arena *a, int n)
 	return all;
 }
 
-/* The numbers are in a. */
+/* Numbers the graph's nodes and tensors.  The numbers are allocated in a. */
 static canon number_graph(arena *a, const graph *g)
 {
 	canon c = { .a = a, .tmp = arena_new(), .g = g };

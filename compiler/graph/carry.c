@@ -1,5 +1,5 @@
-/* Outputs that become inputs: states out of both, the position at which new
- * entries are written, and what is computed from it. */
+/* Makes inputs of outputs: pairs of them become states.  Adds the position at
+ * which new entries are written, and inputs computed from it. */
 #include "config.h"
 
 #include "compiler/graph/carry.h"
@@ -13,8 +13,8 @@
 typedef struct carrier {
 	graph_builder *b;
 	const carry_options *o;
-	tensor_id position; /* NONE: none yet */
-	int64_t growth;	    /* new entries of a step; 0: nothing grows */
+	tensor_id position; /* NONE: not made yet */
+	int64_t growth;	    /* new entries in a step; 0: no state grows */
 } carrier;
 
 static bool fail(const carrier *c, const char *fmt, ...)
@@ -33,8 +33,8 @@ static bool fail(const carrier *c, const char *fmt, ...)
 
 /* ---- names ------------------------------------------------------------- */
 
-/* Whether a name is that of a pattern; then *n bytes from *star on are what
- * its '*' stands for. */
+/* Whether a name matches a pattern.  If so, *star and *n are set to the part
+ * that the pattern's '*' stands for. */
 static bool matches(const char *pattern, const char *name, const char **star,
 		    size_t *n)
 {
@@ -53,7 +53,7 @@ static bool matches(const char *pattern, const char *name, const char **star,
 	return true;
 }
 
-/* The pattern with that in place of its '*'. */
+/* The pattern with its '*' replaced by those n bytes, in a. */
 static const char *filled(arena *a, const char *pattern, const char *star,
 			  size_t n)
 {
@@ -74,7 +74,7 @@ bool carry_takes(const carry_options *o, const char *input)
 	return false;
 }
 
-/* The place in a list of the tensor that has a name; NONE. */
+/* The index in a list of the tensor with a name; NONE if there is none. */
 static int find(const graph_builder *b, const tensor_id *list, int n,
 		const char *name)
 {
@@ -84,7 +84,8 @@ static int find(const graph_builder *b, const tensor_id *list, int n,
 	return NONE;
 }
 
-/* The input that an option names; NONE with an error added. */
+/* The index of the input that an option names; NONE with an error added if
+ * there is none. */
 static int find_input(const carrier *c, const char *name, const char *option)
 {
 	const graph_builder *b = c->b;
@@ -108,7 +109,7 @@ typedef struct setting {
 	int64_t v;
 } setting;
 
-/* The first n extents of a tensor, as `outer` of an operator takes them. */
+/* The first n extents of a tensor, as the attribute `outer' of an operator. */
 static const attr_value *outer_dims(graph_builder *b, tensor_id t, int n)
 {
 	const tensor_type *type = graph_type(b, t);
@@ -119,8 +120,8 @@ static const attr_value *outer_dims(graph_builder *b, tensor_id t, int n)
 	return v;
 }
 
-/* Calls an operator of the library whose attributes are single numbers, and
- * `outer`, so many dimensions of its first argument. */
+/* Calls an operator of the library.  Its attributes are single numbers, and
+ * `outer', the first so many dimensions of its first argument. */
 static bool call(carrier *c, const char *op_name, const char *name,
 		 const tensor_id *args, int outer, const setting *set,
 		 tensor_id *result)
@@ -149,8 +150,8 @@ static bool call(carrier *c, const char *op_name, const char *name,
 			  b->model, result);
 }
 
-/* Nodes from `first' on depend on inputs alone: they go before all others, as
- * what they compute is read there. */
+/* Moves nodes from `first' on to the front: they depend on inputs alone, and
+ * the other nodes read their results. */
 static void move_to_front(graph_builder *b, int first)
 {
 	int n = b->nodes.n - first;
@@ -184,8 +185,8 @@ static bool stays(const carrier *c, const char *name)
 	       !is_called(name, c->o->mask);
 }
 
-/* Warns of an input that is called as the running position, which is to be of
- * that type; where it is, too, says how it becomes the position. */
+/* Warns about an input of the model named like the running position.  If its
+ * type fits, the warning shows how to make it the position. */
 static void warn_of_own(const carrier *c, const char *own,
 			const tensor_type *type)
 {
@@ -227,7 +228,8 @@ static bool find_position(carrier *c)
 	return true;
 }
 
-/* The position as i64, as operators take it. */
+/* Whether the position is an i64, as operators that write at it require.  Adds
+ * an error if not. */
 static bool is_wide(carrier *c)
 {
 	return graph_type(c->b, c->position)->type == DT_I64 ||
@@ -235,7 +237,7 @@ static bool is_wide(carrier *c)
 		       "written at it need", c->o->position);
 }
 
-/* Puts what an operator computes of the position in place of an input. */
+/* Replaces an input by the result of an operator on the position. */
 static bool replace_input(carrier *c, int at, const char *op,
 			  const setting *set)
 {
@@ -302,8 +304,8 @@ static bool add_positions(carrier *c)
 
 /* ---- pairs ------------------------------------------------------------- */
 
-/* The dimension in which an output has more entries than the input; NONE if
- * both are alike.  False where they differ otherwise. */
+/* Finds the dimension in which an output has more entries than the input; NONE
+ * if their shapes are equal.  Returns false if they differ otherwise. */
 static bool find_growth(carrier *c, tensor_id state, tensor_id next, int *dim)
 {
 	const tensor_type *x = graph_type(c->b, state);
@@ -340,8 +342,8 @@ static bool find_growth(carrier *c, tensor_id state, tensor_id next, int *dim)
 		    diag_option(c->b->sink, "carry-length"));
 }
 
-/* Whether the first entries of an output are the state, by the kernel that
- * makes it. */
+/* Whether the first entries of an output are those of the state, according to
+ * the kernel that computes it. */
 static bool begins_with(const graph_builder *b, tensor_id next,
 			tensor_id state, int dim)
 {
@@ -364,7 +366,8 @@ static bool begins_with(const graph_builder *b, tensor_id next,
 	return false;
 }
 
-/* The next value of a state that grows by what an output has behind it. */
+/* Makes the next value of a growing state by writing the output's new entries
+ * into it. */
 static bool write_entries(carrier *c, tensor_id state, tensor_id output,
 			  int dim, tensor_id *next)
 {
@@ -383,13 +386,13 @@ static bool write_entries(carrier *c, tensor_id state, tensor_id output,
 
 typedef struct carried {
 	tensor_id state, output;
-	int dim; /* that grows, NONE */
+	int dim; /* the dimension that grows; NONE: none */
 } carried;
 
 typedef VEC(carried) carried_list;
 
-/* Makes an input a state that is 0 at first, or what the model says, and an
- * output no output. */
+/* Makes a state of an input and an output.  Its first value is 0 or given by
+ * the model.  The output is removed from the model's outputs. */
 static bool take_pair(carrier *c, int input, const char *output,
 		      carried_list *all)
 {
@@ -437,7 +440,8 @@ static bool take_pairs(carrier *c, const carry_pair *pair, carried_list *all)
 		    diag_option(b->sink, "carry"));
 }
 
-/* Refuses options that go with nothing, or lack another one. */
+/* Checks that options come with the options they need.  Adds an error if
+ * not. */
 static bool check_options(carrier *c)
 {
 	const carry_options *o = c->o;

@@ -1,4 +1,5 @@
-/* Finishing a graph: dead code, numbers, unique names. */
+/* Finishes a graph: removes dead code, and gives final numbers and unique
+ * names. */
 #include "config.h"
 
 #include "compiler/graph/builder.h"
@@ -9,10 +10,10 @@
 #include "base/utf8.h"
 #include "compiler/graph/turns.h"
 
-enum { LONGEST_NAME = 1000 }; /* bytes */
+enum { LONGEST_NAME = 1000 }; /* bytes of a name */
 
-/* Marks the tensors that outputs and the next values of states depend on; nodes
- * are in topological order. */
+/* Marks the tensors and nodes on which outputs and next values of states
+ * depend.  Nodes are in topological order. */
 static bool *live_nodes(const graph_builder *b, bool *live_tensor)
 {
 	bool *live = ARENA_ARRAY(b->tmp, bool, b->nodes.n + 1);
@@ -33,8 +34,8 @@ static bool *live_nodes(const graph_builder *b, bool *live_tensor)
 	return live;
 }
 
-/* Replaces bytes that are no characters, or move a cursor, by '_', and cuts off
- * long names. */
+/* Replaces bytes that are not part of a printable character by '_', and cuts
+ * off long names. */
 const char *graph_presentable(arena *a, const char *name)
 {
 	size_t len = strlen(name), n = 0;
@@ -74,7 +75,8 @@ const char *build_unique_name(graph_builder *b, strmap *taken,
 	}
 }
 
-/* Whether the nodes that share i's base come from several calls. */
+/* Whether the live nodes that share the base name of node i come from several
+ * calls. */
 static bool several_calls(const graph_builder *b, const bool *live, int i)
 {
 	const built_node *n = b->nodes.at;
@@ -128,8 +130,9 @@ static void place_tensors(graph_builder *b, graph *g, const bool *live,
 	g->position = new_number(b->position, number);
 }
 
-/* Whether a constant is a weight that a run cannot be given.  Those that only
- * the rest of the model reads are none: any value of theirs will do. */
+/* Whether a constant is a weight that a run cannot be given.  A weight read
+ * only by removed parts of the model does not count, as its value does not
+ * matter. */
 static bool is_fixed(const graph_builder *b, const built_tensor *x)
 {
 	if (x->t.kind != TENSOR_CONSTANT || !x->t.name)
@@ -149,7 +152,7 @@ static void list_fixed(graph_builder *b, graph *g)
 	}
 }
 
-/* A place that lives as long as the graph. */
+/* The call site with its texts copied to the graph's memory. */
 static call_site kept(graph_builder *b, call_site site)
 {
 	if (site.place)
@@ -188,8 +191,8 @@ static void place_nodes(graph_builder *b, graph *g, const bool *live,
 	}
 }
 
-/* The model's own names go first, inputs and outputs before the others, so that
- * made-up names give way. */
+/* Names all tensors.  The model's own names come first, inputs and outputs
+ * before others, so that generated names give way. */
 static void name_all(graph_builder *b, graph *g, strmap *tensors)
 {
 	strmap *nodes = strmap_new(b->tmp);
@@ -256,7 +259,8 @@ graph *graph_finish(graph_builder *b)
 
 /* ---- figures ----------------------------------------------------------- */
 
-/* Those that only folds read come behind the others. */
+/* Tensor i of a graph; tensors that only folds read are numbered after the
+ * others. */
 static const tensor *any_tensor(const graph *g, int i)
 {
 	return i < g->ntensors ? &g->tensors[i] : &g->kept[i - g->ntensors];
@@ -312,7 +316,8 @@ int64_t graph_flops(const graph *g)
 	return sum;
 }
 
-/* Cannot overflow by one tensor: each has at most GRAPH_MAX_BYTES. */
+/* Adds a tensor's size to *sum.  Returns false if the sum is too large.  The
+ * sum cannot overflow, as a tensor has at most GRAPH_MAX_BYTES. */
 static bool add_bytes(int64_t *sum, const tensor *t)
 {
 	*sum += tensor_nbytes(&t->type);

@@ -1,11 +1,11 @@
 /* Constant folding: values that depend on constants only are computed when
  * planning.
  *
- * Shape arithmetic is done here, by the interpreter, so that no operator needs
- * to be known by name.  Two more rules keep weights out of the run: if a kernel
- * reads only fills (constants of one value) and has the same value at every
- * point, its result is a fill; and a kernel that only reads a constant, in the
- * order of its elements, gives the constant in another shape.
+ * Shape arithmetic is evaluated by the interpreter, so no operator has to be
+ * known by name.  Two more rules keep weights out of the run.  If a kernel
+ * reads only fills (constants of one value) and its value is the same at every
+ * point, its result is a fill.  If a kernel only reads a constant in the order
+ * of its elements, its result is the constant with another shape.
  *
  * What was computed from weights is noted, so that it can be computed again
  * (folds.c). */
@@ -24,9 +24,9 @@
 #include "kernel/eval.h"
 
 enum {
-	FOLD_MAX_NELEM = 65536,	   /* of a result */
-	FOLD_MAX_NBYTES = 1 << 20, /* of an input */
-	FOLD_MAX_POINTS = 1 << 20, /* of a kernel */
+	FOLD_MAX_NELEM = 65536,	   /* elements of a result */
+	FOLD_MAX_NBYTES = 1 << 20, /* bytes of an input */
+	FOLD_MAX_POINTS = 1 << 20, /* iteration points of a kernel */
 };
 
 /* ---- the elements of a constant ---------------------------------------- */
@@ -57,7 +57,7 @@ static void *spread(arena *a, const void *element, size_t size, int64_t n)
 	return p;
 }
 
-/* As graph_constant_data(), for what may be computed again. */
+/* Like graph_constant_data(), for values that may be computed again. */
 static const void *data_of(graph_builder *b, tensor_id id, int64_t limit)
 {
 	id = build_known(b, id);
@@ -79,7 +79,7 @@ static const void *data_of(graph_builder *b, tensor_id id, int64_t limit)
 	return NULL;
 }
 
-/* The graph has the values of a tensor's elements from now on. */
+/* Notes that the graph now depends on the values of a tensor's elements. */
 static void note_read(graph_builder *b, tensor_id id)
 {
 	built_tensor *x = b->tensors.at[id];
@@ -119,7 +119,8 @@ static void say_outside(graph_builder *b, const kernel *k,
 		   k->inputs[f->input].dims[f->dim]);
 }
 
-/* Evaluates the part `space` of k into out, which is that part, dense. */
+/* Evaluates the part `space' of k's iteration space.  Writes that part of the
+ * result densely to out. */
 static fold_result evaluate(graph_builder *b, const kernel *k,
 			    const void *const *data, const box *space,
 			    void *out, call_site site)
@@ -181,8 +182,8 @@ static fold_result fold_small(graph_builder *b, const kernel *k,
 
 /* ---- fills ------------------------------------------------------------- */
 
-/* Whether an expression has the same value at all points when each input has
- * one value: no variable outside indices, and no guarded read. */
+/* Whether an expression has the same value at all points if each input has only
+ * one value.  It must not have variables outside indices, or guarded reads. */
 static bool is_uniform(const kexpr *e)
 {
 	if (e->kind == KX_VAR)
@@ -199,7 +200,7 @@ static bool is_uniform(const kexpr *e)
 	return true;
 }
 
-/* Evaluates one point, the first.  Each input is a view of one element, with
+/* Evaluates the first point only.  Each input is one element, viewed with
  * strides of zero. */
 static fold_result fold_fills(graph_builder *b, const kernel *k,
 			      const tensor_id *inputs, tensor_id *result)
@@ -256,8 +257,8 @@ static bool any_weight(const graph_builder *b, const tensor_id *t, int n)
 	return any;
 }
 
-/* Notes what a constant was computed from, if weights are among that; k is NULL
- * where it has the elements of its only input. */
+/* Notes the inputs of a constant if they depend on weights.  k is NULL if the
+ * constant has the same elements as its only input. */
 static void note_source(graph_builder *b, const kernel *k,
 			const tensor_id *inputs, int ninputs, tensor_id result)
 {

@@ -1,5 +1,5 @@
-/* Constants that follow from weights: which are in use, and from which tensors
- * they can be computed again. */
+/* Constants that follow from weights: finds the ones in use, and the tensors
+ * from which they can be computed again. */
 #include "config.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static bool is_folded(const built_tensor *x)
 	return x->t.kind == TENSOR_CONSTANT && x->from;
 }
 
-/* A constant's sources were made before it. */
+/* The sources of a constant were made before it. */
 built_folds build_find_folds(graph_builder *b, const bool *live)
 {
 	int n = b->tensors.n;
@@ -42,8 +42,8 @@ built_folds build_find_folds(graph_builder *b, const bool *live)
 	return f;
 }
 
-/* Whether a tensor is there for folds: read by one that is to be computed
- * again, or computed so. */
+/* Whether folds use a tensor: one that is computed again, or is read for
+ * that. */
 static bool *find_used(graph_builder *b, const built_folds *f)
 {
 	bool *used = ARENA_ARRAY(b->tmp, bool, b->tensors.n + 1);
@@ -58,7 +58,8 @@ static bool *find_used(graph_builder *b, const built_folds *f)
 	return used;
 }
 
-/* A copy of a tensor that is not in the graph. */
+/* Copies a tensor that is not in the graph to the list of kept ones.  Returns
+ * its name. */
 static const char *keep(graph_builder *b, graph *g, int i, strmap *taken)
 {
 	tensor *t = &g->kept[g->nkept++];

@@ -1,11 +1,11 @@
-/* The position that is read and the position that is written are compared as
- * sums of terms c * e.  An index that came apart into quotient and remainder
- * is put together again by
+/* Compares the position that is read with the position that is written.  Both
+ * are written as sums of terms c * e.  If an index was split into quotient and
+ * remainder, they are recombined by
  *
  *	c*n * (e / n) + c * (e % n) == c * e
  *
- * where e / n may also be written x / (m*n) for e = x / m, or
- * (m*e + r) / (m*n) for 0 <= r < m. */
+ * Here e / n may also be written as x / (m*n) for e = x / m, or as (m*e + r) /
+ * (m*n) for 0 <= r < m. */
 #include "config.h"
 
 #include "compiler/graph/order.h"
@@ -15,13 +15,13 @@
 
 typedef struct term {
 	int64_t c;
-	const kexpr *e; /* NULL for the constant 1 */
+	const kexpr *e; /* NULL: the constant 1 */
 } term;
 
 typedef struct sum {
 	arena *arena;
 	const kvar *vars;
-	bool failed; /* a coefficient does not fit */
+	bool failed; /* a coefficient overflowed */
 	VEC(term) terms;
 } sum;
 
@@ -41,7 +41,7 @@ static void add_term(sum *s, int64_t c, const kexpr *e)
 	vec_push(s->arena, &s->terms, ((term){ c, e }));
 }
 
-/* Adds c * e, taken apart at + - and multiplications by constants. */
+/* Adds c * e, split at +, - and multiplications by constants. */
 static void add(sum *s, int64_t c, const kexpr *e)
 {
 	int64_t n;
@@ -66,7 +66,7 @@ static void add(sum *s, int64_t c, const kexpr *e)
 	}
 }
 
-/* e as x op n with a constant n > 0. */
+/* Whether e is x op n with a constant n > 0. */
 static bool is_by(const kexpr *e, fn op, const kexpr **x, int64_t *n)
 {
 	if (!e || e->kind != KX_FN || e->fn != op ||
@@ -77,7 +77,7 @@ static bool is_by(const kexpr *e, fn op, const kexpr **x, int64_t *n)
 	return true;
 }
 
-/* Whether 0 <= s < m: it is a sum of variables, times numbers >= 0. */
+/* Whether 0 <= s < m is known: s is a sum of variables times numbers >= 0. */
 static bool is_below(const sum *s, int64_t m)
 {
 	int64_t most = 0, n;
@@ -114,7 +114,8 @@ static bool is_quotient(const sum *s, const kexpr *q, const kexpr *e,
 	return is_below(&rest, qn / n);
 }
 
-/* Puts one pair of a quotient and a remainder together. */
+/* Recombines one pair of a quotient and a remainder.  Returns false if there is
+ * none. */
 static bool join_pair(sum *s)
 {
 	term *t = s->terms.at;

@@ -17,7 +17,7 @@ static node_id root_of(node_id *root, node_id n)
 	return n;
 }
 
-/* The least number is the root. */
+/* Merges the sets of m and n.  The least node is the root of a set. */
 static void join(node_id *root, node_id m, node_id n)
 {
 	m = root_of(root, m);
@@ -25,7 +25,7 @@ static void join(node_id *root, node_id m, node_id n)
 	root[m > n ? m : n] = m > n ? n : m;
 }
 
-/* Node n reads or computes what lies where a state does. */
+/* Notes that node n reads or computes what is stored in place of a state. */
 static void hold(graph_passes *p, tensor_id state, node_id n)
 {
 	if (p->holder[state] < 0)
@@ -33,7 +33,7 @@ static void hold(graph_passes *p, tensor_id state, node_id n)
 	join(p->root, p->holder[state], n);
 }
 
-/* By tensor: the state in whose place it lies, NONE. */
+/* By tensor: the state in whose place it is stored; NONE. */
 static tensor_id *find_states(arena *a, const graph *g)
 {
 	tensor_id *state_of = ARENA_ARRAY(a, tensor_id, g->ntensors);
@@ -86,8 +86,8 @@ static void find_backward(graph_passes *p, const graph *g)
 	}
 }
 
-/* The node that computes the largest input of a node, the last of several; NONE
- * if none is computed. */
+/* The node that computes the largest computed input of a node, the last of
+ * several.  NONE if no input is computed. */
 static node_id largest_source(const graph *g, const node *x)
 {
 	node_id found = NONE;

@@ -1,20 +1,20 @@
-/* --precision: a model computes in floats of 16 bits where that is safe, and
- * keeps its weights in f32.
+/* The option --precision: a model computes in 16-bit floats where that is safe,
+ * and keeps its weights in f32.
  *
  * The type in which a call computes follows from its operator's text.  Sums of
  * products of tensors, such as matrix products and convolutions, take the short
- * type: they take most of the time, and are added up in f32 anyway.  Other
- * sums, such as those of norms, softmax and losses, are f32, and so are tensors
- * read at data-dependent indices, whose gradient is added up in memory.  Any
- * other call has the type of its arguments, the longer one of two; weights and
- * constants take the type of the other arguments.  (Micikevicius and others,
- * "Mixed precision training", ICLR'18; the lists of torch.autocast come to the
- * same.)
+ * type: they take most of the time, and are accumulated in f32 anyway.  Other
+ * sums, such as those of norms, softmax and losses, use f32.  So do tensors
+ * read at data-dependent indices, because their gradient is accumulated in
+ * memory.  Any other call has the type of its arguments, the longer one of two;
+ * weights and constants take the type of the other arguments.  (Micikevicius
+ * and others, "Mixed precision training", ICLR'18; the lists of torch.autocast
+ * give the same result.)
  *
  * Arguments are converted by calls of an operator, which have gradients.
  * Kernels that read a tensor in a longer type read the shorter one and convert
- * it, so that no copy is kept; and weights are converted again for the backward
- * pass. */
+ * it themselves, so no copy is kept.  Weights are converted again for the
+ * backward pass. */
 #include "config.h"
 
 #include "compiler/graph/builder.h"
@@ -24,15 +24,17 @@
 
 typedef enum summing {
 	SUMS_NOTHING,
-	SUMS_PRODUCTS, /* of different tensors, and nothing else */
-	SUMS_ANYTHING, /* in the operator, or in its gradient */
+	/* sums products of different tensors, and nothing else */
+	SUMS_PRODUCTS,
+	/* sums other things, in the operator or in its gradient */
+	SUMS_ANYTHING,
 } summing;
 
 typedef VEC(const ast_symbol *) symbols;
 
 /* ---- what an operator sums ---------------------------------------------- */
 
-/* Whether e reads a tensor: not an element of a list of attributes. */
+/* Whether e reads a tensor, rather than an element of a list attribute. */
 static bool is_read(const ast_expr *e)
 {
 	return e->kind == AST_INDEX && e->args[0]->symbol &&
@@ -64,7 +66,7 @@ static bool is_product(arena *a, const ast_expr *e)
 	return left.n > 0 && right.n > 0;
 }
 
-/* Whether a tensor is read at an index that is read. */
+/* Whether a tensor is read at an index that is itself read from a tensor. */
 static bool is_gather(arena *a, const ast_expr *e)
 {
 	symbols in_index = { 0 };
@@ -96,8 +98,8 @@ static summing expr_sums(arena *a, const ast_expr *e)
 
 static summing op_sums(graph_builder *b, const ast_op *op);
 
-/* A lambda, or a call of an operator; these do not call each other in
- * circles. */
+/* The sums in a let's value, a lambda or a call of an operator.  Operators do
+ * not call each other in cycles. */
 static summing let_sums(graph_builder *b, const ast_expr *e)
 {
 	const ast_op *callee = ast_op_of(e);
@@ -119,8 +121,8 @@ static summing op_sums(graph_builder *b, const ast_op *op)
 
 /* ---- what a call computes in -------------------------------------------- */
 
-/* Whether a parameter has the type that those without one share, and its
- * argument one of the two types. */
+/* Whether a parameter has the type shared by those without one of their own,
+ * and its argument has one of the two types. */
 static bool takes_part(const graph_builder *b, const ast_tensor *p,
 		       tensor_id arg)
 {
@@ -129,13 +131,15 @@ static bool takes_part(const graph_builder *b, const ast_tensor *p,
 	       (t == DT_F32 || t == b->precision);
 }
 
-/* A weight or a constant, or made of these alone. */
+/* Whether a tensor adapts to the type of other arguments: a weight or constant,
+ * or computed from these alone. */
 static bool is_pliable(const graph_builder *b, tensor_id t)
 {
 	return graph_tensor(b, t)->parameter || build_known(b, t) != NONE;
 }
 
-/* DT_NONE: it stays as it is. */
+/* The float type in which a call computes; DT_NONE if its arguments stay
+ * unchanged. */
 static dtype type_of_call(graph_builder *b, const ast_op *op,
 			  const tensor_id *args)
 {
@@ -173,7 +177,7 @@ static bool find_converter(graph_builder *b)
 	return b->converter != NULL;
 }
 
-/* Makes *t a tensor with another element type. */
+/* Replaces *t by the tensor converted to another element type. */
 static bool convert(graph_builder *b, tensor_id *t, dtype to, const char *name,
 		    call_site site)
 {
@@ -221,8 +225,8 @@ bool precision_restore(graph_builder *b, tensor_id *t, dtype to,
 
 /* ---- longer types in kernels --------------------------------------------- */
 
-/* The tensor that t is converted from, element by element, from another float
- * type; NONE. */
+/* The tensor of which t is an elementwise conversion from another float type;
+ * NONE. */
 static tensor_id unconverted(const graph_builder *b, tensor_id t)
 {
 	const built_tensor *x = b->tensors.at[t];
@@ -244,15 +248,15 @@ static int bits_of(const graph_builder *b, tensor_id t)
 	return dtype_bits(graph_type(b, t)->type);
 }
 
-/* The same in a shorter type, which t is a conversion of; NONE. */
+/* The tensor of a shorter type of which t is a conversion; NONE. */
 static tensor_id shorter(const graph_builder *b, tensor_id t)
 {
 	tensor_id x = unconverted(b, t);
 	return x != NONE && bits_of(b, x) < bits_of(b, t) ? x : NONE;
 }
 
-/* A weight in a shorter type is converted again for the backward pass: it is
- * there anyway, a copy would have to be kept. */
+/* Converts a weight of a shorter type again for the backward pass.  The
+ * original is stored anyway, while a converted copy would have to be kept. */
 static tensor_id converted_again(graph_builder *b, tensor_id t)
 {
 	built_tensor *x = b->tensors.at[t];
@@ -272,7 +276,7 @@ static tensor_id converted_again(graph_builder *b, tensor_id t)
 
 typedef struct widening {
 	arena *a;
-	const dtype *from; /* by input; DT_NONE: it is read as it is */
+	const dtype *from; /* by input; DT_NONE: it is read unchanged */
 	bool failed;
 } widening;
 
@@ -285,7 +289,7 @@ static kexpr *widen(widening *w, const kexpr *e)
 		to->args[i] = widen(w, e->args[i]);
 	if (from == DT_NONE)
 		return to;
-	if (e->guarded) { /* what stands for a read has its type */
+	if (e->guarded) { /* the replacement value of a read has its type */
 		kexpr **value = &to->args[kx_ndim(e)];
 		w->failed |= (*value)->kind != KX_FLOAT ||
 			     ((*value)->f != 0 && !isinf((*value)->f));

@@ -1,5 +1,5 @@
-/* Kernels of derivatives where the value of an input is known: the loss's own
- * derivative is 1, that by a result that nothing uses is 0. */
+/* Specialises kernels of derivatives to known inputs: the derivative of the
+ * loss by itself is 1, that by an unused result is 0. */
 #include "config.h"
 
 #include "compiler/graph/builder.h"
@@ -29,7 +29,8 @@ static bool is_value(const kexpr *e, double v)
 	       (e->kind == KX_FLOAT && e->f == v);
 }
 
-/* The one value of all of a constant's elements; NULL where there is none. */
+/* The value of a constant's elements if all are equal, as a literal; otherwise
+ * NULL. */
 static kexpr *only_value(graph_builder *b, tensor_id t)
 {
 	const tensor *x = graph_tensor(b, t);
@@ -44,7 +45,7 @@ static kexpr *only_value(graph_builder *b, tensor_id t)
 		       : kx_int(b->arena, elem_get_i64(type, c->data, 0), type);
 }
 
-/* Refuses inputs whose reads are checked, or give something else outside. */
+/* Refuses inputs whose reads are checked, or have another value outside. */
 static void find_refused(rewriting *r, const kexpr *e)
 {
 	if (e->kind == KX_READ) {
@@ -68,7 +69,7 @@ static kexpr *number_of(rewriting *r, double v, dtype t)
 				 : kx_int(r->a, (int64_t)v, t);
 }
 
-/* e without what its arguments make trivial. */
+/* e simplified by what its arguments became. */
 static kexpr *reduced(rewriting *r, kexpr *e)
 {
 	kexpr *x = e->nargs > 0 ? e->args[0] : NULL;
@@ -119,7 +120,7 @@ static void find_read(const kexpr *e, bool *read)
 		find_read(e->args[i], read);
 }
 
-/* Drops the inputs that are not read. */
+/* Removes the inputs that are not read. */
 static void drop_inputs(rewriting *r, kernel *to, tensor_id *inputs)
 {
 	bool read[MAX_NINPUTS] = { false };

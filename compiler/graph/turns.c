@@ -1,4 +1,4 @@
-/* The graph of one turn. */
+/* Makes the graph of one turn. */
 #include "config.h"
 
 #include "compiler/graph/turns.h"
@@ -18,7 +18,7 @@ static tensor_id find_input(const graph *g, const char *name)
 	return NONE;
 }
 
-/* The batch dimensions that options name. */
+/* Sets the batch dimensions that options name. */
 static bool take_named(const graph *g, const turns_options *o, int *batch,
 		       diag_sink *s)
 {
@@ -52,7 +52,8 @@ bool graph_has_batch_dims(const graph *g, const turns_options *o, diag_sink *s)
 	return ok;
 }
 
-/* The samples: the least of the extents, of which the others are multiples. */
+/* Finds the number of samples: the smallest extent, of which the others have to
+ * be multiples. */
 static bool find_batch(const graph *g, const turns_options *o, const int *batch,
 		       int64_t *n, diag_sink *s)
 {
@@ -109,7 +110,7 @@ int64_t graph_batch(const graph *g, const turns_options *o, diag_sink *s)
 
 /* ---- kernels of one turn ------------------------------------------------ */
 
-/* A kernel, and what is divided of it. */
+/* A kernel and how turns divide it. */
 typedef struct version {
 	const kernel *whole, *made;
 	int var;
@@ -123,7 +124,7 @@ typedef struct shrinker {
 	hash_table by_whole;
 } shrinker;
 
-/* The elements of the smallest turn. */
+/* The elements of the smallest turn for this extent. */
 static int64_t shrunk(const shrinker *x, int64_t extent)
 {
 	return extent / x->t->batch * (x->t->batch / x->t->turns);
@@ -236,7 +237,7 @@ const graph *graph_once(arena *a, const graph *g)
 	return once;
 }
 
-/* The new number of the copy of t, or of t where that is gone. */
+/* The new number of the copy of t's total, or of t if the copy is gone. */
 static tensor_id total_kept(const graph *g, const int *tensors, tensor_id t)
 {
 	tensor_id total = g->turns->total[t];

@@ -1,37 +1,37 @@
-/* The layout over time of each tensor: in the order of the nodes, from the
- * batch of the inputs on. */
+/* Finds how turns divide each tensor, node by node in order, beginning at the
+ * batch of the inputs. */
 #include "config.h"
 
 #include "compiler/graph/turns.h"
 #include "kernel/eval.h"
 #include "kernel/monotone.h"
 
-/* The value of a tensor in a turn. */
+/* The value of a tensor during a turn. */
 typedef enum presence {
 	AT_ONCE,    /* the same in all turns */
-	IN_PARTS,   /* the samples of the turn; cut[] says where */
-	AS_PARTIAL, /* to be combined with those of the other turns */
-	OF_TURN,    /* follows from what the turn has of its own */
-	AT_LAST,    /* known behind the last turn */
+	IN_PARTS,   /* the turn's samples; cut[] has the dimension */
+	AS_PARTIAL, /* to be combined with those of other turns */
+	OF_TURN,    /* follows from the turn's own values */
+	AT_LAST,    /* known only after the last turn */
 } presence;
 
 typedef struct finder {
 	arena *tmp;
 	const graph *g;
 	const graph_turns *t;
-	const int *batch; /* by tensor: an input's batch dimension, NONE */
+	const int *batch; /* by tensor: batch dimension of an input; NONE */
 	bool statistics;
-	bool *whole;	  /* by tensor: an input that is needed whole */
+	bool *whole;	  /* by tensor: an input needed in full */
 	turns_own own;
-	bool *derive; /* by tensor: computed in each turn, if statistics are */
+	bool *derive; /* by tensor: computed in each turn if statistics are */
 	presence *is;	  /* by tensor */
-	int *cut;	  /* by tensor, .. */
-	reducer *partial; /* .. as of graph_turns */
+	int *cut;	  /* by tensor, and .. */
+	reducer *partial; /* .. as in graph_turns */
 	int *divided;	  /* by node, likewise */
 	section *sections;
 	node_id failed;	   /* the node that needs a whole value, and .. */
 	tensor_id missing; /* .. the value */
-	node_id **readers; /* by tensor: nreaders of them */
+	node_id **readers; /* by tensor, nreaders[] of them */
 	int *nreaders;
 } finder;
 
@@ -43,7 +43,7 @@ static bool holds_batch(const finder *f, int64_t extent)
 	return extent > 0 && extent % f->t->batch == 0;
 }
 
-/* The part of an extent that a turn has. */
+/* The part [*lo, *hi) of an extent in a turn. */
 static void part_of(const finder *f, int turn, int64_t extent, int64_t *lo,
 		    int64_t *hi)
 {
@@ -61,9 +61,9 @@ static bool follows(const kernel *k, int v, int i, int d)
 	return vars[d] >> v & 1;
 }
 
-/* Whether in each turn, of which a node computes its part of variable v, input
- * i is read inside of the turn's part of dimension d.  One sample, or nothing,
- * lies inside wherever it is read: the index has to tell. */
+/* Whether every turn that computes its part of variable v reads input i only
+ * inside the turn's part of dimension d.  A single sample, or none, would lie
+ * inside wherever it is read, so then the index decides. */
 static bool reads_own_turn(const finder *f, const kernel *k, int v, int i,
 			   int d)
 {
@@ -81,7 +81,7 @@ static bool reads_own_turn(const finder *f, const kernel *k, int v, int i,
 	return inside && (tells || follows(k, v, i, d));
 }
 
-/* Whether partial results can be combined from turn to turn. */
+/* Whether partial results can be combined over turns. */
 static bool combines(reducer r, dtype t)
 {
 	reducer_neutral n = reducer_table[r].neutral;
@@ -90,7 +90,7 @@ static bool combines(reducer r, dtype t)
 	       (n != NEUTRAL_ZERO || elem_has_zero(t));
 }
 
-/* Whether time may divide a variable. */
+/* Whether turns may divide a variable. */
 static bool may_divide(const finder *f, const kernel *k, int v)
 {
 	const kvar *x = &k->vars[v];
@@ -100,7 +100,7 @@ static bool may_divide(const finder *f, const kernel *k, int v)
 	return x->kind == KVAR_OUTPUT || combines(k->reducer, k->type);
 }
 
-/* The variable by which time divides a node, those of the result first. */
+/* The variable by which turns divide a node; those of the result come first. */
 static int find_variable(const finder *f, const node *n)
 {
 	const kernel *k = n->kernel;
@@ -115,7 +115,7 @@ static int find_variable(const finder *f, const node *n)
 	return NONE;
 }
 
-/* The first input that is there in a way; NONE. */
+/* The first input with a given presence; NONE. */
 static tensor_id input_that_is(const finder *f, const node *n, presence how)
 {
 	for (int i = 0; i < n->kernel->ninputs; i++)
@@ -131,22 +131,22 @@ static bool fails(finder *f, node_id n, tensor_id missing)
 	return false;
 }
 
-/* Whether a tensor is what an optimizer reads: a weight's gradient, of which it
- * needs that of all samples. */
+/* Whether an optimizer reads the tensor: a weight's gradient, which has to be
+ * that of all samples. */
 static bool is_final(const finder *f, tensor_id t)
 {
 	tensor_id of = f->g->tensors[t].gradient_of;
 	return of != NONE && f->g->tensors[of].kind == TENSOR_STATE;
 }
 
-/* Whether the turn's value of an input may be read in it. */
+/* Whether a node of the turn may read the turn's value of an input. */
 static bool is_in_turn(const finder *f, tensor_id t)
 {
 	return f->is[t] == OF_TURN ||
 	       (f->is[t] == AS_PARTIAL && f->own.partial[t]);
 }
 
-/* The first input whose value is known too late to be read in a turn; NONE. */
+/* The first input that is known too late to be read in a turn; NONE. */
 static tensor_id late_input(const finder *f, const node *n)
 {
 	tensor_id late = input_that_is(f, n, AT_LAST);
@@ -157,7 +157,7 @@ static tensor_id late_input(const finder *f, const node *n)
 	return late;
 }
 
-/* A node that reads samples of the turn. */
+/* Places a node that reads samples of the turn. */
 static bool place_in_turn(finder *f, node_id id)
 {
 	const node *n = &f->g->nodes[id];
@@ -176,8 +176,9 @@ static bool place_in_turn(finder *f, node_id id)
 	return true;
 }
 
-/* Whether a node without samples is computed in each turn, of its own values.
- * Gradients of weights are combined first, unless they are read there. */
+/* Whether a node without samples is computed in each turn from the turn's
+ * values.  Gradients of weights are combined first, unless a node of the turn
+ * reads them. */
 static bool derives(const finder *f, const node *n)
 {
 	bool any = f->derive[n->output];
@@ -213,8 +214,8 @@ static bool is_first_read(const node *n, int input)
 	return true;
 }
 
-/* The inputs of a node that are partial, a bit each, and their reducer; none
- * where they have several. */
+/* The set of a node's partial inputs and, in *by, their reducer.  Empty if
+ * their reducers differ. */
 static uint32_t partial_inputs(const finder *f, const node *n, reducer *by)
 {
 	uint32_t inputs = 0;
@@ -231,9 +232,9 @@ static uint32_t partial_inputs(const finder *f, const node *n, reducer *by)
 	return inputs;
 }
 
-/* Whether to hand on these inputs, which are partial, in each turn: the result
- * is smaller than they are together, or of longer numbers, so that adding up
- * the results takes less or loses less. */
+/* Whether to pass on these partial inputs in each turn.  The result is smaller
+ * than all of them together, or has longer numbers, so adding up the results
+ * takes less time or loses less precision. */
 static bool is_better_passed(const finder *f, const node *n, uint32_t inputs)
 {
 	int64_t bytes = 0;
@@ -247,8 +248,7 @@ static bool is_better_passed(const finder *f, const node *n, uint32_t inputs)
 	return bytes_of(f, n->output) < bytes;
 }
 
-/* The reducer of the result, where a node hands on its inputs that are
- * partial. */
+/* The reducer of a node's result if the node passes on its partial inputs. */
 static reducer passes(const finder *f, const node *n)
 {
 	reducer by, to;
@@ -294,7 +294,7 @@ static void place_inputs(finder *f)
 	}
 }
 
-/* Places the nodes from one on; what they read was placed before. */
+/* Places the nodes from `first' on.  What they read is placed before. */
 static bool place_nodes(finder *f, node_id first)
 {
 	const graph *g = f->g;
@@ -310,9 +310,9 @@ static bool place_nodes(finder *f, node_id first)
 
 /* ---- values that are needed before -------------------------------------- */
 
-/* Whether a tensor follows from the inputs without the model's weights and
- * states: then it is computed before the turns, of the whole batch, as a number
- * of labels is.  Marks the inputs. */
+/* Whether a tensor follows from inputs without the model's weights and states.
+ * Then it is computed from the whole batch before the turns, such as a number
+ * of labels.  Marks the inputs. */
 static bool follows_from_inputs(finder *f, tensor_id last)
 {
 	const graph *g = f->g;
@@ -334,8 +334,8 @@ static bool follows_from_inputs(finder *f, tensor_id last)
 
 /* ---- values of a turn's own ---------------------------------------------- */
 
-/* Whether that of the turn's samples stands for one of all: a sum in
- * proportion; a maximum as it is. */
+/* Whether the value for a turn's samples can stand for that of all samples: a
+ * sum in proportion, a maximum unchanged. */
 static bool stands_for_all(const finder *f, tensor_id t)
 {
 	reducer r = f->partial[t];
@@ -344,9 +344,9 @@ static bool stands_for_all(const finder *f, tensor_id t)
 				      r == RED_AND;
 }
 
-/* Lets a tensor that is known behind the last turn be read in each; returns the
- * first node to be placed anew, NONE where it cannot be.  What it follows from
- * is computed in each turn, too. */
+/* Lets each turn read its own value of a tensor that is otherwise known only
+ * after the last turn, and of what it follows from.  Returns the first node to
+ * place again; NONE if that is impossible. */
 static node_id own_in_turn(finder *f, tensor_id last)
 {
 	const graph *g = f->g;
@@ -372,8 +372,7 @@ static node_id own_in_turn(finder *f, tensor_id last)
 	return first;
 }
 
-/* Whether there is a mean of what turns have of their own, where that is needed
- * behind the last. */
+/* Whether turns' own values needed after the last turn have a mean. */
 static bool have_means(finder *f)
 {
 	const graph *g = f->g;
@@ -406,7 +405,7 @@ static void find_readers(finder *f)
 		}
 }
 
-/* Whether a reader in the body reads a tensor in the turn's part of d. */
+/* Whether a reader in the body reads only the turn's part of dimension d. */
 static bool reads_part(const finder *f, node_id id, tensor_id t, int d)
 {
 	const node *n = &f->g->nodes[id];
@@ -419,7 +418,7 @@ static bool reads_part(const finder *f, node_id id, tensor_id t, int d)
 	return true;
 }
 
-/* The dimension of a node's result of which each turn needs its own part only;
+/* The dimension of a node's result of which each turn needs only its own part;
  * NONE. */
 static int find_part(const finder *f, const node *n)
 {
@@ -448,8 +447,8 @@ static bool *find_kept(const finder *f)
 }
 
 /* Moves nodes that are the same in all turns to where their results are needed,
- * the last ones first: into the turns, each of which computes its part, as of a
- * mask; or behind them. */
+ * the last node first: after the turns, or into them if each turn computes its
+ * own part, such as that of a mask. */
 static void delay(finder *f)
 {
 	const graph *g = f->g;
@@ -478,7 +477,7 @@ static void delay(finder *f)
 
 /* ---- all nodes --------------------------------------------------------- */
 
-/* The last node that reduces over the batch on the way to a tensor; NONE. */
+/* The last node on the way to a tensor that reduces over the batch; NONE. */
 static node_id reduced_by(const finder *f, tensor_id last)
 {
 	const graph *g = f->g;
@@ -501,7 +500,7 @@ static bool has_place(call_site s)
 	return s.at.beg || s.place;
 }
 
-/* The model's call of a node; a gradient's is that of the forward pass. */
+/* The model's call of a node; for a gradient that of the forward pass. */
 static call_site site_of(const graph *g, node_id n)
 {
 	const node *x = &g->nodes[n];
@@ -541,7 +540,7 @@ static void say_failure(const finder *f, diag_sink *s)
 			  diag_option(s, "micro-batch-statistics"));
 }
 
-/* Places all nodes, again from where a value is needed otherwise. */
+/* Places all nodes, again from where a value has to be elsewhere. */
 static bool place_all(finder *f)
 {
 	place_inputs(f);
@@ -561,11 +560,11 @@ static bool place_all(finder *f)
 	return have_means(f);
 }
 
-/* The samples of one turn alone are all. */
+/* With a single turn its samples are all samples. */
 bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
 		bool statistics, turns_own *own, diag_sink *s)
 {
-	/* One turn alone does not tell samples from anything else. */
+	/* One turn alone does not distinguish samples from anything else. */
 	graph_turns apart = *to;
 	if (apart.turns == 1)
 		apart.turns = 2;

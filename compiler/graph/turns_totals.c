@@ -1,6 +1,6 @@
-/* Tensors that are combined over time are copied behind the last turn; what
- * each turn has of its own is brought to the scale of the whole batch, or
- * to the turn's share in it. */
+/* Adds the totals over turns.  A tensor that is combined over the turns is
+ * copied after the last one.  A turn's own value is brought to the scale of the
+ * whole batch, or to the turn's share of it. */
 #include "config.h"
 
 #include "compiler/graph/turns.h"
@@ -12,16 +12,18 @@
 typedef struct adder {
 	arena *a, *tmp;
 	const graph *from;
-	graph *g; /* as it becomes */
+	graph *g; /* the new graph */
 	const graph_turns *t;
 	const turns_own *own;
-	/* By tensor of `from', NONE where there is none: what the turns add up
-	 * for it; its value in a turn as its node makes it; and as nodes of
-	 * the turn read it, unless that is the same. */
+	/* By tensor of `from', NONE where there is none: sum, its total over
+	 * turns; made, its value in a turn as its node computes it; read, its
+	 * value as nodes of the turn read it, the same as made unless
+	 * scaled. */
 	tensor_id *sum, *made, *read;
-	tensor_id samples; /* of the turn; NONE where all have as many */
-	int *placed;	   /* by node of `from' */
-	/* Of the new graph_turns. */
+	/* samples of the turn; NONE: the same number in all turns */
+	tensor_id samples;
+	int *placed;	   /* by node of `from': its new number */
+	/* As in the new graph_turns. */
 	int *cut, *divided;
 	reducer *partial;
 	tensor_id *total;
@@ -55,7 +57,7 @@ bool *turns_kept(arena *a, const graph *g, const section *sections)
 	return behind;
 }
 
-/* k, or one that is equal. */
+/* k, or an equal kernel made before. */
 static const kernel *share_kernel(adder *x, const kernel *k)
 {
 	for (int i = 0; i < x->kernels.n; i++)
@@ -94,7 +96,7 @@ static void add_copy(adder *x, const node *of, tensor_id t)
 
 /* ---- values of a turn's own ---------------------------------------------- */
 
-/* The quotient of two numbers of samples; 0 stands for the turn's. */
+/* The quotient of two numbers of samples; 0 stands for the turn's number. */
 static kexpr *quotient(adder *x, double over, double under, dtype type)
 {
 	kexpr *n = NULL;
@@ -107,7 +109,7 @@ static kexpr *quotient(adder *x, double over, double under, dtype type)
 	return type == DT_F64 ? n : kx_cast(x->a, n, type);
 }
 
-/* A kernel that multiplies a tensor by B/b, or by b/B. */
+/* A kernel that multiplies a tensor by B/b (up) or by b/B. */
 static const kernel *scaling(adder *x, const tensor_type *t, bool up)
 {
 	kernel *k = ARENA_COPY(x->a, build_copy_kernel(x->a, t), 1);
@@ -143,7 +145,7 @@ static void add_scaled(adder *x, const node *of, tensor_id from, tensor_id to,
 	add_node(x, &n, SECTION_BODY, NONE);
 }
 
-/* A node that counts the samples of the turn. */
+/* Adds a node that counts the samples of the turn. */
 static void add_samples(adder *x)
 {
 	kernel *k = ARENA_NEW(x->a, kernel);
@@ -172,7 +174,7 @@ static void add_samples(adder *x)
 
 /* ---- nodes ------------------------------------------------------------- */
 
-/* Whether a node of the turn hands partial results on. */
+/* Whether a node of the turn passes on partial results. */
 static bool hands_on(const adder *x, node_id id)
 {
 	tensor_id t = x->from->nodes[id].output;
@@ -199,8 +201,9 @@ static void place_node(adder *x, node_id id)
 		add_copy(x, &n, t);
 }
 
-/* When all are placed: a node of the backward pass may be before the one that
- * it is there for, if it does not read what that computes, a loss. */
+/* Renumbers the links to forward nodes once all nodes are placed.  A backward
+ * node may precede its forward node if it does not read the result, such as the
+ * loss. */
 static void renumber_forward(const adder *x)
 {
 	for (node_id i = 0; i < x->g->nnodes; i++) {
@@ -210,7 +213,7 @@ static void renumber_forward(const adder *x)
 	}
 }
 
-/* A tensor like t, of the turn. */
+/* Adds a tensor like t for the turn. */
 static tensor_id add_like(adder *x, tensor_id t, const char *what, reducer r)
 {
 	tensor_id id = x->g->ntensors++;
@@ -223,7 +226,7 @@ static tensor_id add_like(adder *x, tensor_id t, const char *what, reducer r)
 	return id;
 }
 
-/* Adds the tensors that t is in a turn. */
+/* Adds the tensors that stand for t in a turn. */
 static void add_values(adder *x, tensor_id t, bool kept)
 {
 	reducer r = x->t->partial[t];
@@ -258,7 +261,8 @@ static void copy_tables(adder *x)
 		strmap_put(x->taken, from->nodes[n].name, x);
 }
 
-/* Room for two tensors and nodes more for each that there is, and one. */
+/* Makes room for two more tensors and nodes for each existing one, and one
+ * more. */
 static void make_room(adder *x)
 {
 	int ntensors = 3 * x->from->ntensors + 1;
