@@ -323,6 +323,15 @@ START_TEST(combining)
 	double d[] = { 1, NAN };
 	reducer_combine(RED_SUM, DT_F32, f, (float[]){ 0.5f, -4 }, 2);
 	ck_assert(f[0] == 1.5f && f[1] == -2);
+	float many[11], more[11];
+	for (int n = 0; n <= 11; n++) {
+		for (int k = 0; k < 11; k++)
+			more[k] = 1 + (many[k] = 0.1f * (float)k);
+		reducer_combine(RED_SUM, DT_F32, many, more, n);
+		for (int k = 0; k < 11; k++)
+			ck_assert(many[k] == 0.1f * (float)k +
+						     (k < n ? more[k] : 0));
+	}
 	reducer_combine(RED_PROD, DT_F32, f, (float[]){ 2, 2 }, 2);
 	ck_assert(f[0] == 3 && f[1] == -4);
 	reducer_combine(RED_SUM, DT_F16, h, (uint16_t[]){ 0x4000 }, 1);
