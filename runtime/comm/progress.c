@@ -2,30 +2,124 @@
 
 #include "runtime/comm/progress.h"
 
+#include <errno.h>
+#include <stddef.h>
+
 void progress_init(progress *p)
 {
 	atomic_init(&p->at, 0);
 	atomic_init(&p->nwaiting, 0);
 	atomic_init(&p->broken, false);
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->moved, NULL);
+	p->needs = NULL;
 }
 
 void progress_destroy(progress *p)
 {
-	pthread_cond_destroy(&p->moved);
 	pthread_mutex_destroy(&p->lock);
+}
+
+static bool is_there(progress *p, int at)
+{
+	return atomic_load(&p->at) >= at || atomic_load(&p->broken);
+}
+
+/* ---- those who wait ---------------------------------------------------- */
+
+void progress_waiter_init(progress_waiter *w)
+{
+	atomic_init(&w->missing, 1);
+	atomic_init(&w->broken, false);
+	sem_init(&w->all_there, 0, 0);
+}
+
+void progress_waiter_destroy(progress_waiter *w)
+{
+	sem_destroy(&w->all_there);
+}
+
+static bool look(progress *p, int at, int spins)
+{
+	for (int i = 0; i < spins && !is_there(p, at); i++)
+#ifdef __x86_64__
+		__builtin_ia32_pause();
+#else
+		atomic_thread_fence(memory_order_seq_cst);
+#endif
+	return is_there(p, at);
+}
+
+/* A thread that asks counts itself first and looks then, the worker moves on
+ * first and looks then whether somebody asks: one of the two sees the other. */
+static void enter(progress_waiter *w, progress *p, progress_need *x, int at)
+{
+	pthread_mutex_lock(&p->lock);
+	atomic_fetch_add(&p->nwaiting, 1);
+	if (!is_there(p, at) && !x->is_asked) {
+		atomic_fetch_add(&w->missing, 1);
+		*x = (progress_need){ w, at, true, p->needs };
+		p->needs = x;
+	} else {
+		if (!is_there(p, at) && at > x->at)
+			x->at = at;
+		atomic_fetch_sub(&p->nwaiting, 1);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+void progress_ask(progress_waiter *w, progress *p, progress_need *x, int at,
+		  int spins)
+{
+	if (!look(p, at, spins))
+		enter(w, p, x, at);
+	if (atomic_load(&p->broken))
+		atomic_store(&w->broken, true);
+}
+
+bool progress_await(progress_waiter *w)
+{
+	if (atomic_fetch_sub(&w->missing, 1) != 1)
+		while (sem_wait(&w->all_there) && errno == EINTR)
+			continue;
+	atomic_store(&w->missing, 1);
+	return !atomic_load(&w->broken);
+}
+
+/* Takes out the needs that are met. */
+static progress_need *take_met(progress *p)
+{
+	progress_need *met = NULL, **link = &p->needs;
+	pthread_mutex_lock(&p->lock);
+	while (*link) {
+		progress_need *x = *link;
+		if (!is_there(p, x->at)) {
+			link = &x->next;
+			continue;
+		}
+		*link = x->next;
+		x->next = met;
+		met = x;
+		x->is_asked = false;
+		atomic_fetch_sub(&p->nwaiting, 1);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return met;
 }
 
 static void wake(progress *p)
 {
-	pthread_mutex_lock(&p->lock);
-	pthread_cond_broadcast(&p->moved);
-	pthread_mutex_unlock(&p->lock);
+	for (progress_need *x = take_met(p), *next; x; x = next) {
+		progress_waiter *w = x->of;
+		next = x->next;
+		if (atomic_load(&p->broken))
+			atomic_store(&w->broken, true);
+		if (atomic_fetch_sub(&w->missing, 1) == 1)
+			sem_post(&w->all_there);
+	}
 }
 
-/* A thread about to sleep counts itself first and looks then: one of the two
- * sees the other. */
+/* ---- the worker -------------------------------------------------------- */
+
 void progress_set(progress *p, int at)
 {
 	atomic_store(&p->at, at);
@@ -37,28 +131,4 @@ void progress_break(progress *p)
 {
 	atomic_store(&p->broken, true);
 	wake(p);
-}
-
-static bool is_there(progress *p, int at)
-{
-	return atomic_load(&p->at) >= at || atomic_load(&p->broken);
-}
-
-bool progress_wait(progress *p, int at, int spins)
-{
-	for (int i = 0; i < spins && !is_there(p, at); i++)
-#ifdef __x86_64__
-		__builtin_ia32_pause();
-#else
-		atomic_thread_fence(memory_order_seq_cst);
-#endif
-	if (!is_there(p, at)) {
-		pthread_mutex_lock(&p->lock);
-		atomic_fetch_add(&p->nwaiting, 1);
-		while (!is_there(p, at))
-			pthread_cond_wait(&p->moved, &p->lock);
-		atomic_fetch_sub(&p->nwaiting, 1);
-		pthread_mutex_unlock(&p->lock);
-	}
-	return !atomic_load(&p->broken);
 }

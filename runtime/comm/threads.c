@@ -64,6 +64,8 @@ typedef struct threads {
 	stage_code *stages, **stage_of; /* by worker */
 	unsigned char *const *arenas;
 	progress *posts; /* by worker: instructions that it is done with */
+	progress_waiter *waiters; /* by worker */
+	progress_need *needs;	  /* [worker * nworkers + peer] */
 	thread_pool *thread_pool;
 	int spins;
 	barrier barrier;
@@ -213,13 +215,23 @@ static void open_stages(threads *c)
 	arena_free(work);
 }
 
+/* The arena aligns for any type of C's own. */
+static void *aligned(arena *a, int n, size_t size)
+{
+	unsigned char *at = arena_calloc(a, (size_t)n + 1, size);
+	return at + (64 - (uintptr_t)at % 64) % 64;
+}
+
 static void open_posts(threads *c)
 {
-	c->posts = ARENA_ARRAY(c->a, progress, c->nworkers + 1);
-	/* The arena aligns for any type of C's own. */
-	c->posts = (progress *)(((uintptr_t)c->posts + 63) / 64 * 64);
-	for (int w = 0; w < c->nworkers; w++)
+	size_t n = (size_t)c->nworkers;
+	c->posts = aligned(c->a, c->nworkers, sizeof(*c->posts));
+	c->waiters = aligned(c->a, c->nworkers, sizeof(*c->waiters));
+	c->needs = arena_calloc(c->a, n * n, sizeof(*c->needs));
+	for (int w = 0; w < c->nworkers; w++) {
 		progress_init(&c->posts[w]);
+		progress_waiter_init(&c->waiters[w]);
+	}
 }
 
 /* This process is the only one. */
@@ -254,8 +266,10 @@ static void close_threads(void *state)
 {
 	threads *c = state;
 	thread_pool_close(c->thread_pool);
-	for (int w = 0; w < c->nworkers; w++)
+	for (int w = 0; w < c->nworkers; w++) {
 		progress_destroy(&c->posts[w]);
+		progress_waiter_destroy(&c->waiters[w]);
+	}
 	pthread_mutex_destroy(&c->lock);
 	barrier_destroy(&c->barrier);
 	arena_free(c->a);
@@ -384,6 +398,14 @@ static void fetch(threads *c, const plan_instr *in, int worker, const pull *x,
 	}
 }
 
+/* Has a worker wait, in progress_await(), until a peer has come to `at'. */
+static void need(threads *c, int worker, int peer, int at)
+{
+	progress_ask(&c->waiters[worker], &c->posts[peer],
+		     &c->needs[(size_t)worker * (size_t)c->nworkers +
+			       (size_t)peer], at, c->spins);
+}
+
 /* Waits until all reads of the place where the instruction writes are done. */
 static bool ready_threads(void *state, int instr, int worker)
 {
@@ -395,27 +417,36 @@ static bool ready_threads(void *state, int instr, int worker)
 					    worker - s->first);
 		for (int j = 0; j < x->readers.n; j++) {
 			const reader *r = &x->readers.at[j];
-			if (!progress_wait(&c->posts[r->worker], r->instr + 1,
-					   c->spins))
-				return false;
+			need(c, worker, r->worker, r->instr + 1);
 		}
 	}
-	return true;
+	return progress_await(&c->waiters[worker]);
 }
 
-/* A piece is there as soon as its peer has come to where it sends it. */
+/* Waits for the peers that send n pieces. */
+static bool await_peers(threads *c, int worker, const pull *pulls, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (pulls[i].peer != worker)
+			need(c, worker, pulls[i].peer, pulls[i].instr);
+	return progress_await(&c->waiters[worker]);
+}
+
+/* A piece is there as soon as its peer has come to where it sends it.  Workers
+ * that share processors wait for all pieces at once: each time that one falls
+ * asleep and wakes up takes time of the others. */
 static bool transfer(void *state, int instr, int worker)
 {
 	threads *c = state;
 	const stage_code *s = c->stage_of[worker];
 	parcel *x = parcel_of(s, instr, worker - s->first);
 	progress *own = &c->posts[worker];
+	const int each = c->spins > 0 ? 1 : x->npieces;
 	if (!s->local[instr])
 		progress_set(own, instr);
 	for (int i = 0; i < x->npieces; i++) {
 		const pull *q = &x->pulls[i];
-		if (q->peer != worker &&
-		    !progress_wait(&c->posts[q->peer], q->instr, c->spins))
+		if (i % each == 0 && !await_peers(c, worker, q, each))
 			return false;
 		fetch(c, &s->p->program[instr], worker, q, x);
 	}
