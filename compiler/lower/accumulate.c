@@ -10,13 +10,13 @@
 
 typedef struct summer {
 	arena *a, *tmp;
-	graph *g; /* as it becomes */
+	graph *g; /* the new graph */
 	assignment *as;
 	int *cut, *then, *divided; /* of its graph_turns, or as in the header */
 	reducer *partial;
 	section *sections;
-	/* By tensor that is accumulated: the part of a turn, the sum, and what
-	 * that is before the first turn; else NONE. */
+	/* By accumulated tensor, NONE for others: a turn's part, the sum, and
+	 * the sum's value before the first turn. */
 	tensor_id *part, *sum, *zero;
 	VEC(const kernel *) kernels;
 	strmap *names;
@@ -39,7 +39,7 @@ static kernel *element_wise(summer *x, const char *name, const tensor_type *t)
 	return k;
 }
 
-/* k, or one that is equal. */
+/* k, or an equal kernel made before. */
 static const kernel *share(summer *x, kernel *k)
 {
 	kernel_finish(x->a, k);
@@ -50,9 +50,9 @@ static const kernel *share(summer *x, kernel *k)
 	return k;
 }
 
-/* Each of n groups gives a partial result: the kernel reduces a variable of
- * extent n, of which each group then has one value.  For n = 1 there is
- * none. */
+/* Makes a kernel give one partial result for each of n groups: it reduces an
+ * added variable of extent n, of which each group has one value.  For n = 1 no
+ * variable is added. */
 static void reduce_groups(summer *x, kernel *k, reducer r, int64_t n)
 {
 	if (n == 1)
@@ -66,7 +66,8 @@ static void reduce_groups(summer *x, kernel *k, reducer r, int64_t n)
 	k->reducer = r;
 }
 
-/* The neutral element everywhere, as a partial result of each of n groups. */
+/* A kernel that gives the neutral element everywhere, as a partial result of
+ * each of the groups. */
 static const kernel *neutral_of(summer *x, const tensor_type *t, reducer r,
 				int64_t groups)
 {
@@ -105,7 +106,7 @@ static const kernel *sum_of(summer *x, const tensor_type *t, reducer r)
 
 /* ---- the graph --------------------------------------------------------- */
 
-/* A result like t, under its cuts, that is none of the model's own. */
+/* Adds a result with the type and cuts of t that the model does not have. */
 static tensor_id add_tensor(summer *x, tensor_id t, const char *what)
 {
 	graph *g = x->g;
@@ -131,8 +132,8 @@ static void add_node(summer *x, const node *n, section s, int divided,
 	x->as->node_cuts[g->nnodes++] = *c;
 }
 
-/* A node that is divided as its result is stored; along axes along which that
- * is partial, by `partial'. */
+/* Adds a node divided as its result is stored.  `partial' is its division on
+ * axes along which the result is partial. */
 static void add_own(summer *x, const kernel *k, tensor_id out, section s,
 		    tensor_id *inputs, int partial)
 {
@@ -152,8 +153,8 @@ static void add_own(summer *x, const kernel *k, tensor_id out, section s,
 	add_node(x, &n, s, NONE, &c);
 }
 
-/* The passing of both inputs of a sum, which it is for any reducer that
- * combines it. */
+/* The passing by which a sum passes on both of its partial inputs; it exists
+ * for any reducer that combines it. */
 static signed char pass_both(const kernel *k, reducer r)
 {
 	for (int i = 0; i < k->npassings; i++)
@@ -163,8 +164,8 @@ static signed char pass_both(const kernel *k, reducer r)
 	return CUT_NONE;
 }
 
-/* The tensor that tensor t, which is accumulated, is added up to: t, or its
- * copy, where that is not laid out otherwise. */
+/* The tensor that accumulates t: its copy if the copy is laid out like t,
+ * otherwise t itself. */
 static tensor_id sum_for(const summer *x, const graph *g, tensor_id t)
 {
 	tensor_id total = g->turns->total[t];
@@ -175,7 +176,7 @@ static tensor_id sum_for(const summer *x, const graph *g, tensor_id t)
 	return total;
 }
 
-/* Adds the tensors of a sum, and the node that makes the first. */
+/* Adds the tensors of a sum, and the node that computes its first value. */
 static void begin_sum(summer *x, const graph *g, tensor_id t)
 {
 	tensor *made = &x->g->tensors[t];
@@ -198,7 +199,7 @@ static void begin_sum(summer *x, const graph *g, tensor_id t)
 		x->zero[t], SECTION_BEFORE, NULL, made->type.ndim);
 }
 
-/* Whether a node copies a sum to what is the sum itself now. */
+/* Whether a node would copy a sum to the tensor that is now the sum itself. */
 static bool is_gone(const summer *x, const node *n)
 {
 	return n->kernel->ninputs == 1 && x->sum[n->inputs[0]] == n->output;
@@ -231,7 +232,7 @@ static void copy_node(summer *x, const graph *from, const assignment *as,
 		pass_both(sum, t->partial[out]));
 }
 
-/* Room for two tensors and two nodes more for each of n. */
+/* Makes room for two more tensors and two more nodes for each of n. */
 static void make_room(summer *x, const graph *g, assignment *as, int n)
 {
 	int ntensors = g->ntensors + 2 * n, nnodes = g->nnodes + 2 * n;

@@ -6,7 +6,7 @@
 
 #include "plan/lifetimes.h"
 
-/* The arena of a plan whose buffers have no places yet. */
+/* Marks the arena size of a plan whose buffers have no places yet. */
 enum { NO_PLACES = -1 };
 
 /* ---- which reductions -------------------------------------------------- */
@@ -48,9 +48,9 @@ static bool is_kind(const kind *x, const kind *y)
 	       x->over == y->over;
 }
 
-/* Around a ring of n workers with latency a and b bytes per second, z bytes
- * take (n - 1)(a + z / (n b)) seconds: a tenth of that is latency if z is
- * 9 n a b. */
+/* The size up to which a bucket for these axes grows.  A ring of n workers with
+ * latency a and b bytes per second moves z bytes in (n - 1)(a + z / (n b))
+ * seconds.  Latency is a tenth of that if z is 9 n a b. */
 static int64_t most_bytes(const bucket_maker *m, uint32_t axes)
 {
 	enum { SHARE = 9 };
@@ -73,7 +73,7 @@ static int64_t most_bytes(const bucket_maker *m, uint32_t axes)
 					      : PLAN_MAX_BYTES;
 }
 
-/* The bucket for a kind; NULL where there are too many. */
+/* The bucket for a kind of reduction; NULL if there are too many kinds. */
 static filling *filling_of(bucket_maker *m, const kind *k)
 {
 	for (int i = 0; i < m->nkinds; i++)
@@ -122,9 +122,9 @@ static dependence dependence_of(const bucket_maker *m, const plan_instr *in)
 	return d;
 }
 
-/* A reduction joins the bucket of its kind.  Those on which it depends are
- * closed before that: so a member depends on buckets alone whose members all
- * come before it, and buckets never wait for each other. */
+/* Adds a reduction to the bucket of its kind.  Buckets on which it depends are
+ * closed first.  So a member depends only on buckets whose members all come
+ * before it, and buckets never wait for each other. */
 static void join(bucket_maker *m, filling *f, int i)
 {
 	int64_t bytes = m->p->buffers[m->from[i].from].nbytes;
@@ -146,14 +146,15 @@ static void close_all(bucket_maker *m)
 		close_bucket(m, &m->open[i]);
 }
 
-/* Whether an instruction of a stage writes a state's place, or where its next
- * value is: what reads the old one comes before. */
+/* Whether an instruction of a stage writes to a state's place or to the place
+ * of its next value.  Readers of the old value come before it. */
 static bool writes_state(const bucket_maker *m, const plan_instr *in)
 {
 	return m->is_state && m->is_state[in->to];
 }
 
-/* Those open now: a write of a state waits for all that waits for them. */
+/* The buckets open now, as a mask.  A write of a state waits for everything
+ * that waits for them. */
 static uint64_t open_buckets(const bucket_maker *m)
 {
 	uint64_t all = 0;
@@ -194,7 +195,7 @@ void bucket_choose(bucket_maker *m, int begin, int end)
 
 /* ---- the order --------------------------------------------------------- */
 
-/* The members of the bucket of instruction i; NULL where it has no company. */
+/* The members of the bucket of instruction i; NULL if it is the only one. */
 static const ints *company(const bucket_maker *m, int i)
 {
 	const ints *all = &m->members.at[m->bucket[i]];
@@ -209,7 +210,7 @@ static void put(bucket_maker *m, int i, int bucket)
 	m->pending[in.to] = false;
 }
 
-/* Whether an instruction has to wait, so many of those before it do. */
+/* Whether an instruction has to wait, given that nwaiting earlier ones do. */
 static bool has_to_wait(const bucket_maker *m, const plan_instr *in,
 			int nwaiting)
 {
@@ -217,7 +218,8 @@ static bool has_to_wait(const bucket_maker *m, const plan_instr *in,
 	       (nwaiting > 0 && writes_state(m, in));
 }
 
-/* The instructions that waited for buckets that are done, in their order. */
+/* Puts the instructions that waited for finished buckets into the program, in
+ * their order. */
 static void put_waiting(bucket_maker *m)
 {
 	int kept = 0;
@@ -241,7 +243,7 @@ static void put_bucket(bucket_maker *m, const ints *all, bool spreads)
 	put_waiting(m);
 }
 
-/* Puts instruction i, or lets it wait. */
+/* Puts instruction i into the program, or lets it wait. */
 static void put_or_wait(bucket_maker *m, int i)
 {
 	const plan_instr *in = &m->from[i];
@@ -299,7 +301,7 @@ plan *bucket_without_updates(arena *a, const plan *p)
 	return q;
 }
 
-/* Gives buckets numbers from 1 on, in the order of the program. */
+/* Numbers the buckets from 1 in the order of the program. */
 static void number_buckets(plan *p)
 {
 	int n = 0, last = 0;
@@ -311,8 +313,8 @@ static void number_buckets(plan *p)
 	}
 }
 
-/* The ends of the parts that are put in order one by one: those of what is
- * before the turns, of a turn or each segment of it, and of the rest. */
+/* The ends of the parts that are ordered separately: the part before the turns,
+ * each turn or each segment of one, and the rest. */
 static ints ends_of(const bucket_maker *m)
 {
 	const plan *p = m->p;
@@ -347,8 +349,9 @@ bucket_maker bucket_maker_new(plan *p, const bucket_options *o, int64_t share)
 	return m;
 }
 
-/* p with buckets of one in `share' of the bytes, in a, without places; NULL
- * where none has more than one member. */
+/* A copy of p with its reductions in buckets, allocated in a, without places.
+ * A bucket is limited to one in `share' of the usual bytes.  NULL if no bucket
+ * has more than one member. */
 static plan *bucketed(arena *a, const plan *p, const bucket_options *o,
 		      int64_t share)
 {
@@ -369,8 +372,9 @@ static plan *bucketed(arena *a, const plan *p, const bucket_options *o,
 
 /* ---- a stage ----------------------------------------------------------- */
 
-/* Updates of a stage's states have their places among its segments and
- * messages: they stay, and so does where next values lie. */
+/* Finds the states of a stage.  Updates of these states have fixed places among
+ * the stage's segments and messages; these, and the places of next values, do
+ * not change. */
 static void find_states(bucket_maker *m)
 {
 	const plan *p = m->p;
@@ -407,7 +411,7 @@ plan *bucket_stage(arena *a, const plan *p, const bucket_options *o,
 
 /* ---- the best of some -------------------------------------------------- */
 
-/* Whether a plan, which gets places if it has none, is within the memory. */
+/* Whether a plan fits in the memory.  Gives it places if it has none. */
 static bool fits(plan *p, layout_classes *f, int64_t room)
 {
 	if (p->arena_bytes == NO_PLACES)
@@ -415,7 +419,7 @@ static bool fits(plan *p, layout_classes *f, int64_t room)
 	return p->arena_bytes <= room;
 }
 
-/* The first that is within the memory. */
+/* The plan with the largest buckets that fits in the memory; p if none does. */
 static plan *of_bytes(arena *a, plan *p, layout_classes *f,
 			    const bucket_options *o, int64_t room)
 {
@@ -427,7 +431,7 @@ static plan *of_bytes(arena *a, plan *p, layout_classes *f,
 	return p;
 }
 
-/* Whether two plans that came from one have the same program. */
+/* Whether two plans made from one plan have the same program. */
 static bool is_same(const plan *p, const plan *q)
 {
 	bool same = p->ninstrs == q->ninstrs;
@@ -440,9 +444,10 @@ static bool is_same(const plan *p, const plan *q)
 	return same;
 }
 
-/* The fastest of the first that are within the memory.  Places take the most
- * time: a plan that cannot be the fastest gets them when a later one may be,
- * for it is one of the first or not. */
+/* The fastest of the first MOST_WITHIN plans that fit in the memory.  Computing
+ * places takes most of the time.  So a plan that cannot be the fastest gets
+ * places only when a later one may be, to find out whether it counts as one of
+ * the first. */
 static plan *of_machine(arena *a, plan *p, layout_classes *f,
 			const bucket_options *o, int64_t room)
 {
@@ -473,7 +478,7 @@ static plan *of_machine(arena *a, plan *p, layout_classes *f,
 	return best;
 }
 
-/* The bytes that an arena may have. */
+/* The bytes available for the arena. */
 static int64_t room_of(const plan *p, const bucket_options *o)
 {
 	enum { USUAL_SHARE = 10 };

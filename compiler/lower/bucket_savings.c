@@ -1,4 +1,4 @@
-/* The seconds that buckets might save, before any is made. */
+/* Estimates the seconds that buckets may save, before any is made. */
 #include "config.h"
 
 #include <math.h>
@@ -6,7 +6,8 @@
 #include "compiler/lower/bucket_maker.h"
 #include "compiler/lower/timeline.h"
 
-/* Takes the latency of instruction i away from its time; returns it. */
+/* Subtracts the latency of instruction i from its time.  Returns the
+ * latency. */
 static double take_latency(const bucket_maker *m, instr_times *x, int i,
 			   double *seconds)
 {
@@ -15,8 +16,8 @@ static double take_latency(const bucket_maker *m, instr_times *x, int i,
 	return latency;
 }
 
-/* Leaves of the latencies of a bucket's members, and of those of what spreads
- * them, one of each: the longest. */
+/* Leaves only the longest latency of a bucket's members, and only the longest
+ * of the transfers that spread their results. */
 static void take_latencies(const bucket_maker *m, instr_times *x,
 			   const ints *all, double *seconds)
 {
@@ -32,8 +33,8 @@ static void take_latencies(const bucket_maker *m, instr_times *x,
 		seconds[first + k] += longest[k];
 }
 
-/* Of a program that leaves out `more' turns, each of them as its first; -1: it
- * is not known. */
+/* A lower bound of the run time of a program that leaves out `more' turns, each
+ * like its first; -1 if it is not known. */
 static double least_run(const bucket_maker *m, const double *seconds, int more)
 {
 	const plan *p = m->p;
@@ -49,8 +50,7 @@ static double least_run(const bucket_maker *m, const double *seconds, int more)
 	return sum;
 }
 
-/* Chooses members in each turn of a program that was unrolled, so many of
- * them. */
+/* Chooses bucket members in each turn of an unrolled program. */
 static void choose_in_turns(bucket_maker *m, int turns)
 {
 	const plan *p = m->p;
@@ -61,7 +61,8 @@ static void choose_in_turns(bucket_maker *m, int turns)
 	bucket_choose(m, p->body_end, p->ninstrs);
 }
 
-/* By at most so many turns, if these do; else -1. */
+/* The seconds saved, computed with at most `most' turns; -1 if these are not
+ * enough. */
 static double saved_in(instr_times *x, const plan *p, const bucket_options *o,
 		       int most)
 {

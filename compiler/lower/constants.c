@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-/* Bytes of constants that a plan file holds itself, and as many of what folds
- * read. */
+/* Bytes of constants that a plan file contains, and the same limit for what
+ * folds read. */
 enum { MOST_INLINE = 16 << 20 };
 
-/* Whether n elements of a size are all the same bytes. */
+/* Whether n elements of this size all have the same bytes. */
 static bool all_equal(const void *data, int64_t n, size_t size)
 {
 	const char *p = data;

@@ -1,11 +1,11 @@
-/* The choice of fetched copies that are kept for later readers.
+/* Chooses fetched copies to keep for later readers.
  *
  * A program that fetches the inputs of a node right before it runs, and again
- * for the next one, moves the most and needs the least memory.  A fetch that
- * another covers can go, if that copy is kept until then; the bytes in use at
- * each instant decide whether it is, the cheapest copies first.  In a step of
- * training that is a third of the bytes moved: weights and activations that the
- * backward pass needs again. */
+ * for the next node, moves the most bytes and needs the least memory.  A fetch
+ * covered by an earlier one can be removed if the earlier copy is kept.  The
+ * bytes in use at each instant decide whether there is room; the cheapest
+ * copies are kept first.  In a training step this saves a third of the bytes
+ * moved: weights and activations that the backward pass needs again. */
 #include "config.h"
 
 #include "compiler/lower/program.h"
@@ -15,19 +15,20 @@
 #include "base/checked.h"
 
 enum {
-	MOST_COPIES = 64, /* of a tensor, that are compared with a fetch */
-	USUAL_SHARE = 10, /* of the memory, a tenth more, if nobody says */
+	MOST_COPIES = 64, /* copies of a tensor compared with a fetch */
+	/* allowed growth in memory if none is given: a tenth */
+	USUAL_SHARE = 10,
 };
 
-/* A fetch that could do with an earlier one of the same tensor. */
+/* A fetch that an earlier fetch of the same tensor covers. */
 typedef struct saving {
 	int fetch, before; /* buffers */
 	double price;	   /* bytes kept for a byte saved */
 	int gap;	   /* instants */
 } saving;
 
-/* Bytes in use at each instant: a segment tree of maxima, in which what is
- * added to all below a node is kept at the node. */
+/* Bytes in use at each instant, as a segment tree of maxima.  What is added to
+ * all leaves below a node is stored at the node. */
 typedef struct profile {
 	int nleaves; /* a power of two */
 	int64_t *most, *added;
@@ -50,7 +51,7 @@ static void add_below(profile *f, int i, int lo, int hi, int from, int to,
 	f->most[i] = f->added[i] + (l > r ? l : r);
 }
 
-/* At instants from .. to - 1, of which there may be none. */
+/* Adds bytes at instants [from, to), which may be empty. */
 static void profile_add(profile *f, int from, int to, int64_t bytes)
 {
 	if (from < to)
@@ -71,7 +72,7 @@ static int64_t most_below(const profile *f, int i, int lo, int hi, int from,
 	return l == INT64_MIN ? l : l + f->added[i];
 }
 
-/* The most at instants from .. to - 1; INT64_MIN where there are none. */
+/* The maximum over instants [from, to); INT64_MIN if empty. */
 static int64_t profile_most(const profile *f, int from, int to)
 {
 	return from < to ? most_below(f, 1, 0, f->nleaves, from, to)
@@ -83,11 +84,11 @@ typedef struct keeper {
 	lifetime *lives;
 	plan_places places;
 	profile in_use;
-	int *fetch;   /* by buffer: the MOVE that fills it for a node, or -1 */
-	int *kept;    /* by buffer: the one that is read in its place */
-	int *until;   /* by buffer: the last instant at which it is read */
-	int *last_of; /* by tensor: its last fetch so far */
-	int *before;  /* by buffer: the fetch before it of the same tensor */
+	int *fetch;   /* by buffer: the MOVE that fills it for a node; -1 */
+	int *kept;    /* by buffer: the copy that is read in its place */
+	int *until;   /* by buffer: last instant at which it is read */
+	int *last_of; /* by tensor: last fetch so far */
+	int *before;  /* by buffer: previous fetch of the same tensor */
 } keeper;
 
 static int64_t rounded(const draft *d, int buffer)
@@ -111,8 +112,8 @@ static void fill_profile(keeper *k)
 	}
 }
 
-/* Whether a buffer shares its place with no other, so that how long it is in
- * use is for itself to say. */
+/* Whether no other buffer shares the place of b, so that b's lifetime alone
+ * decides how long the place is in use. */
 static bool is_alone(const keeper *k, int b)
 {
 	const arena_item *m = &k->places.items[b];
@@ -120,7 +121,8 @@ static bool is_alone(const keeper *k, int b)
 	       m->last == k->lives[b].last;
 }
 
-/* Whether copies are fetched both before a loop, in it, or both behind. */
+/* Whether both copies are fetched before a loop, both in it, or both after
+ * it. */
 static bool are_in_one_section(const keeper *k, int x, int y)
 {
 	const plan_loop *o = &k->d->p->loop;
@@ -128,7 +130,7 @@ static bool are_in_one_section(const keeper *k, int x, int y)
 	return (s < o->begin) == (t < o->begin) && (s < o->end) == (t < o->end);
 }
 
-/* The last fetch before b that covers it, or -1. */
+/* The last fetch before b that covers it; -1 if there is none. */
 static int find_before(const keeper *k, int b)
 {
 	int x = k->before[b];
@@ -183,15 +185,16 @@ static int kept_for(const keeper *k, int b)
 	return b;
 }
 
-/* Keeps the copy that stands in for s->before until the last reader of what
- * stands in for s->fetch, if there is room. */
+/* Keeps the copy that replaces s->before until the last reader of the one that
+ * replaces s->fetch, if there is room. */
 static void try_saving(keeper *k, const saving *s, int64_t most,
 		       lower_rooms *rooms)
 {
 	profile *f = &k->in_use;
 	int x = kept_for(k, s->before), y = s->fetch;
 	int from = k->until[x] + 2, at = k->fetch[y] + 1, to = k->until[y] + 2;
-	int both = from > at ? from : at; /* x is longer, y no more needed */
+	/* x lives longer; y is no longer needed */
+	int both = from > at ? from : at;
 	int64_t more = rounded(k->d, x), less = rounded(k->d, y);
 	int64_t before = profile_most(f, from, at) + more;
 	int64_t after = profile_most(f, both, to) + more - less;
@@ -209,8 +212,7 @@ static void try_saving(keeper *k, const saving *s, int64_t most,
 		k->until[x] = k->until[y];
 }
 
-/* Takes out the fetches that are not needed, and the buffers that nobody uses
- * then. */
+/* Removes fetches that are not needed, and buffers that are then unused. */
 static void apply(keeper *k)
 {
 	plan *p = k->d->p;

@@ -6,13 +6,13 @@
 
 #include "compiler/lower/timeline.h"
 
-/* Seconds of each stream and of both, and bytes that are received. */
+/* Seconds of each stream and of both streams, and received bytes. */
 typedef struct effort {
 	double computation, communication, both;
 	int64_t moved;
 } effort;
 
-/* The least that every program of an assignment takes; by tensor, the cheapest
+/* A lower bound for all programs of an assignment.  By tensor: its cheapest
  * fetch. */
 typedef struct bound {
 	effort sum;
@@ -25,8 +25,8 @@ static bool is_fetch(const plan *p, const plan_instr *in)
 	return in->op == PLAN_MOVE && p->buffers[in->to].region == LAYOUT_NEEDS;
 }
 
-/* Whether it copies the next value of a state, which the order of the nodes
- * decides. */
+/* Whether an instruction copies the next value of a state.  Whether such a copy
+ * exists depends on the order of the nodes. */
 static bool is_update(const plan *p, const plan_instr *in)
 {
 	return in->op == PLAN_MOVE &&
@@ -42,7 +42,7 @@ static void add_effort(effort *to, const effort *x)
 	to->moved += x->moved;
 }
 
-/* The least of each. */
+/* Lowers each figure of *to to that of *x if it is smaller. */
 static void lower_effort(effort *to, const effort *x)
 {
 	to->computation = fmin(to->computation, x->computation);
@@ -94,18 +94,18 @@ static effort effort_of(instr_times *x, const plan *p, const plan_instr *in,
 
 /* ---- turns ------------------------------------------------------------- */
 
-/* Turns that are looked at first. */
+/* The number of turns that are unrolled first. */
 enum { FEW_TURNS = 4 };
 
-/* A program without a loop.  It leaves out `more' turns of one, each of which
- * is as its first. */
+/* A program without a loop.  It leaves out `more' turns, each like its
+ * first. */
 typedef struct unrolled {
 	const plan *p;
 	const double *seconds; /* by instruction */
 	int more;
 } unrolled;
 
-/* Whether all turns that a program has take the same seconds. */
+/* Whether all turns in the program take the same seconds. */
 static bool are_equal(const unrolled *u)
 {
 	const plan *p = u->p;
@@ -117,7 +117,8 @@ static bool are_equal(const unrolled *u)
 	return true;
 }
 
-/* In a, with at most so many turns if these do. */
+/* The plan unrolled in a: at most `most' turns if these are equal, otherwise
+ * all. */
 static unrolled unrolled_of(arena *a, instr_times *x, const plan *p, int most)
 {
 	unrolled u = { .p = plan_unroll(a, p, most),
@@ -131,7 +132,7 @@ static unrolled unrolled_of(arena *a, instr_times *x, const plan *p, int most)
 	return u;
 }
 
-/* The turns that instruction i is there for; 1: of none. */
+/* The number of turns that instruction i stands for; 1 outside the body. */
 static int times_of(const unrolled *u, int i)
 {
 	const plan *p = u->p;
@@ -141,8 +142,8 @@ static int times_of(const unrolled *u, int i)
 	return first ? 1 + u->more : 1;
 }
 
-/* A question about a program: bounds, the run.  False where more turns have to
- * be looked at. */
+/* Computes figures of a program, such as bounds or the run time.  Returns false
+ * if more turns are needed. */
 typedef bool ask(instr_times *x, const unrolled *u, lower_times *to);
 
 static bool try_turns(instr_times *x, const plan *p, int most, ask *what,
@@ -155,8 +156,8 @@ static bool try_turns(instr_times *x, const plan *p, int most, ask *what,
 	return found;
 }
 
-/* Whether an instruction of p's body takes as long in each turn, and moves as
- * much. */
+/* Whether an instruction of p's body takes the same time and moves the same
+ * bytes in each turn. */
 static bool is_same_in_turns(instr_times *x, plan *p, const plan_instr *in)
 {
 	double seconds = 0;
@@ -173,7 +174,7 @@ static bool is_same_in_turns(instr_times *x, plan *p, const plan_instr *in)
 	return true;
 }
 
-/* Whether that is so of all of them. */
+/* Whether this holds for all instructions of the body. */
 static bool are_alike(instr_times *x, const plan *p)
 {
 	const plan_loop *o = &p->loop;
@@ -194,7 +195,8 @@ int lower_few_turns(instr_times *x, const plan *p)
 	return few ? FEW_TURNS : PLAN_MAX_TURNS;
 }
 
-/* Of twice as many turns each time as long as they do not do, then of all. */
+/* Asks with twice as many turns each time until they are enough, at last with
+ * all turns. */
 static lower_times answer(instr_times *x, const plan *p, ask *what)
 {
 	lower_times to = { 0 };
@@ -213,7 +215,7 @@ static effort times(effort x, int n)
 			 n * x.moved };
 }
 
-/* All of it but the run. */
+/* Computes all figures except the run time. */
 static bool bounds_of(instr_times *x, const unrolled *u, lower_times *to)
 {
 	arena *tmp = arena_new();
@@ -321,7 +323,7 @@ static double part_seconds(const topology *t, const effort *efforts, int begin,
 			  : sum.both;
 }
 
-/* By instruction, in a. */
+/* The effort of each instruction, in a. */
 static effort *efforts_of(arena *a, instr_times *x, const plan *p)
 {
 	effort *all = ARENA_ARRAY(a, effort, p->ninstrs);

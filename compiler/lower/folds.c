@@ -1,5 +1,5 @@
-/* The constants of a plan that follow from weights, and the tensors that only
- * these are computed from. */
+/* The constants of a plan that follow from weights, and the tensors that are
+ * used only to compute these. */
 #include "config.h"
 
 #include "compiler/lower/constants.h"
@@ -12,9 +12,9 @@ typedef struct folder {
 	arena *a, *tmp;
 	const graph *g;
 	plan *p;
-	strmap *numbers; /* of p's tensors by name, int */
-	strmap *kept;	 /* g's by name */
-	bool *wanted;	 /* by fold of g */
+	strmap *numbers; /* number of p's tensors by name, int */
+	strmap *kept;	 /* kept tensors of g by name */
+	bool *wanted;	 /* by fold of g: it is needed */
 } folder;
 
 static void note_number(folder *x, int t)
@@ -32,7 +32,7 @@ static void find_names(folder *x)
 		strmap_put(x->kept, x->g->kept[i].name, &x->g->kept[i]);
 }
 
-/* Those whose result the plan has, and those that these take. */
+/* Marks the folds whose result the plan has, and the folds that these need. */
 static void find_wanted(folder *x)
 {
 	strmap *wanted = strmap_new(x->tmp);
@@ -46,7 +46,7 @@ static void find_wanted(folder *x)
 }
 
 /* Whether the elements of a tensor that only folds read need not be kept: a
- * fold makes them, or a tensor of the graph has the same ones. */
+ * fold makes them, or a tensor of the graph has the same elements. */
 static bool is_elsewhere(const folder *x, const tensor *t)
 {
 	for (int i = 0; i < x->g->nfolds; i++) {
@@ -61,7 +61,7 @@ static bool is_elsewhere(const folder *x, const tensor *t)
 	return false;
 }
 
-/* The number of a tensor, which is added where no node uses it. */
+/* The number of a tensor.  Adds the tensor if no node uses it. */
 static int number_of(folder *x, const char *name)
 {
 	const int *known = strmap_get(x->numbers, name);

@@ -8,27 +8,29 @@
 #include "compiler/cost/byte_model.h"
 #include "compiler/graph/turns.h"
 
-/* Of a kernel that was made of others: nodes of its body, inputs. */
+/* Limits for a fused kernel: nodes of its body, inputs, bytes of its name. */
 enum { MOST_NODES = 300, MOST_INPUTS = 12, LONGEST_NAME = 48 };
-/* A body is computed more than once, because its result is read more than once,
- * only if it is as small as this. */
+/* A body is duplicated, because its result is read several times, only if it
+ * has at most this size and so many reads. */
 enum { SMALL_BODY = 16, MOST_READS = 4 };
 
-/* A kernel made of two, so that nodes share it. */
+/* A kernel made of two, kept so that nodes with the same two kernels share
+ * it. */
 typedef struct pairing {
 	const kernel *first, *second, *made;
 	int slot;
-	int inputs[MAX_NINPUTS]; /* of the first: their number in `made` */
+	/* of the first kernel: their numbers in `made' */
+	int inputs[MAX_NINPUTS];
 } pairing;
 
 typedef struct fuser {
 	arena *a, *tmp;
 	const graph *g;
 	const assignment *as;
-	node *nodes;   /* as they become */
-	bool *gone;    /* nodes that are part of another */
-	int *readers;  /* by tensor: inputs that it is */
-	bool *is_next; /* by tensor: of a state */
+	node *nodes;   /* as changed so far */
+	bool *gone;    /* by node: it became part of another */
+	int *readers;  /* by tensor: number of inputs that read it */
+	bool *is_next; /* by tensor: it is the next value of a state */
 	int *last;     /* by tensor: the last node that reads it */
 	VEC(pairing) pairs;
 	hash_table by_kernels;
@@ -44,8 +46,8 @@ static int count_nodes(const kexpr *e)
 	return n;
 }
 
-/* Reads of an input: their number; *read is one of them, all are equal, or the
- * number is more than any. */
+/* The number of reads of an input; *read is set to one of them.  If the reads
+ * differ, a number greater than any. */
 static int count_reads(const kexpr *e, int input, const kexpr **read)
 {
 	int n = 0;
@@ -61,9 +63,9 @@ static int count_reads(const kexpr *e, int input, const kexpr **read)
 	return n;
 }
 
-/* Whether a read's indices are all variables of a kernel, each once, and run
- * over the whole input: then a part of the iteration space reads the same part
- * of the input, and no element twice. */
+/* Whether the indices of a read are variables of the kernel, each used once,
+ * that run over the whole input.  Then a part of the iteration space reads the
+ * corresponding part of the input, and no element twice. */
 static bool reads_each_once(const kernel *k, const kexpr *read)
 {
 	uint32_t seen = 0;
@@ -78,7 +80,7 @@ static bool reads_each_once(const kernel *k, const kexpr *read)
 	return seen == (1u << k->nvars) - 1;
 }
 
-/* They fit: importers check it. */
+/* The size fits in an int64_t: importers check it. */
 static int64_t bytes_of(const tensor *t)
 {
 	int64_t n = (int64_t)dtype_size(t->type.type);
@@ -94,9 +96,9 @@ static bool is_plain(const kernel *k)
 	return k->body && !k->opaque && !k->nderived;
 }
 
-/* Whether two nodes are divided alike: where the first is divided along a
+/* Whether two nodes are divided alike: if the first is divided along a
  * dimension of the tensor, the second is divided along the variable that reads
- * it.  Nodes that hand partial values on stay apart. */
+ * it.  Nodes that pass on partial values are not fused. */
 static bool divided_alike(const fuser *x, node_id first, node_id second,
 			  tensor_id t, const kexpr *read)
 {
@@ -113,7 +115,7 @@ static bool divided_alike(const fuser *x, node_id first, node_id second,
 	return true;
 }
 
-/* The same over time: both are in the body, before it or behind. */
+/* The same for turns: both nodes are in the body, before or after it. */
 static bool in_turns_alike(const fuser *x, node_id first, node_id second,
 			   const kexpr *read)
 {
@@ -125,7 +127,8 @@ static bool in_turns_alike(const fuser *x, node_id first, node_id second,
 	       (v == NONE || t->divided[second] == read->args[v]->var);
 }
 
-/* Bytes that would have to be kept until `second` which are not needed then. */
+/* The bytes that fusion would keep in use until `second' although they are not
+ * needed until then. */
 static int64_t kept_longer(const fuser *x, const node *first, node_id second)
 {
 	int64_t bytes = 0;
@@ -151,10 +154,10 @@ static box read_by(const fuser *x, node_id id, int i, const int *coords)
 			       byte_model_same_inputs(n, i));
 }
 
-/* Whether no worker fetches more of input i of the first node, which is input
- * j of the second, for both at once than for one after the other.  One node
- * fetches the hull of what it reads: of x[n - 1 - i] - x[i], elements between
- * the two that neither reads. */
+/* Whether no worker fetches more of a shared input (i of the first node, j of
+ * the second) for the fused node than for the two nodes.  A node fetches the
+ * hull of its reads: for x[n - 1 - i] - x[i] this has elements in between that
+ * neither reads. */
 static bool fetches_no_more(const fuser *x, node_id first, int i,
 			    node_id second, int j)
 {
@@ -178,7 +181,7 @@ static bool fetches_no_more(const fuser *x, node_id first, int i,
 	return true;
 }
 
-/* The same of all that both read. */
+/* The same for all tensors that both nodes read. */
 static bool fetch_no_more(const fuser *x, node_id first, node_id second)
 {
 	const node *n = &x->nodes[first], *m = &x->nodes[second];
@@ -190,8 +193,8 @@ static bool fetch_no_more(const fuser *x, node_id first, node_id second)
 	return true;
 }
 
-/* Whether a node reads what is added up over time as its copy is laid out, so
- * that it is not needed (accumulate.c). */
+/* Whether a node reads an accumulated tensor in the layout of its copy, so that
+ * the copy is not needed (accumulate.c). */
 static bool copies_alike(const fuser *x, node_id id)
 {
 	const node *n = &x->g->nodes[id];
@@ -241,8 +244,8 @@ static bool can_fuse(const fuser *x, node_id second, int slot)
 
 /* ---- which nodes some assignment fuses ---------------------------------- */
 
-/* Nodes that read a tensor and do not go themselves, many where some are in
- * another section of a loop; the last of all. */
+/* The number of nodes that read a tensor and are not fused away, large if some
+ * are in another section of a loop.  *reader is the last of all. */
 static int count_lasting(const fuser *x, const merge *all, tensor_id t,
 			 node_id *reader)
 {
@@ -263,8 +266,8 @@ static int count_lasting(const fuser *x, const merge *all, tensor_id t,
 	return n;
 }
 
-/* One that is read more than once may be read once when its readers have become
- * one node: all but one of them have to go. */
+/* A tensor with several readers may have a single one after its readers were
+ * fused: all but one of them have to go. */
 static merge outlook_of(const fuser *x, const merge *all, tensor_id t)
 {
 	merge m = { .reader = NONE };
@@ -295,10 +298,10 @@ static merge outlook_of(const fuser *x, const merge *all, tensor_id t)
 
 typedef struct rewriter {
 	arena *a;
-	const kernel *first; /* goes to where `slot` is read */
+	const kernel *first; /* replaces the read of `slot' */
 	int slot;
-	const int *inputs;   /* numbers of the first's inputs, .. */
-	kexpr *const *index; /* .. and what its variables are */
+	const int *inputs;   /* numbers of the first kernel's inputs, and .. */
+	kexpr *const *index; /* .. the values of its variables */
 } rewriter;
 
 static kexpr *copy_of(const rewriter *w, const kexpr *e)
@@ -309,7 +312,7 @@ static kexpr *copy_of(const rewriter *w, const kexpr *e)
 	return to;
 }
 
-/* The first kernel's body, in the second's variables. */
+/* The body of the first kernel in variables of the second. */
 static kexpr *rewrite_first(const rewriter *w, const kexpr *e)
 {
 	if (e->kind == KX_VAR)
@@ -322,8 +325,8 @@ static kexpr *rewrite_first(const rewriter *w, const kexpr *e)
 	return to;
 }
 
-/* Whether the interpreter computes an expression in more bits than its type
- * has: what is read, cast or chosen from such values it does not. */
+/* Whether the interpreter computes an expression with more bits than its type
+ * has.  It does not for reads, casts and choices among such values. */
 static bool is_wider_than_stored(const kexpr *e)
 {
 	bool chosen = e->kind == KX_FN && fn_table[e->fn].exact;
@@ -337,10 +340,10 @@ static bool is_wider_than_stored(const kexpr *e)
 	return false;
 }
 
-/* Whether storing an element rounds or cuts what an expression of its type is
- * computed as.  The interpreter computes f32 in f64: a value that is computed
- * again, apart from what it was fused with, would be another, and whatever is
- * chosen because it equals a maximum would not be found. */
+/* Whether storing a value of type t rounds or truncates what an expression is
+ * computed as.  The interpreter computes f32 in f64.  If the value were
+ * recomputed in a fused kernel, it would differ from the stored one, and a test
+ * for equality with a maximum would fail. */
 static bool storing_matters(const kexpr *e, dtype t)
 {
 	return t != DT_F64 && t != DT_BOOL && dtype_bits(t) < 64 &&
@@ -484,7 +487,7 @@ static tensor_id *renumber_all(fuser *x, const int *number,
 	return to;
 }
 
-/* Numbers of what is left, -1 for what is gone. */
+/* New numbers of the remaining tensors; -1 for removed ones. */
 static int *number_tensors(fuser *x)
 {
 	int *number = ARENA_ARRAY(x->tmp, int, x->g->ntensors), n = 0;
@@ -561,7 +564,7 @@ static const graph *new_graph(fuser *x, assignment *as)
 	return to;
 }
 
-/* Readers come after what they read. */
+/* Readers come after what they read, so nodes are visited backwards. */
 const merge *fuse_outlook(arena *a, const graph *g)
 {
 	fuser x = { .a = a, .tmp = arena_new(), .g = g };

@@ -19,7 +19,7 @@ typedef struct lowerer {
 	arena *a, *tmp;
 	const graph *g;
 	plan *p;
-	const int *then;      /* by tensor, as of accumulate_turns(); NULL */
+	const int *then;      /* by tensor, as in accumulate_turns(); NULL */
 	hash_table by_kernel; /* of p->kernels */
 } lowerer;
 
@@ -68,7 +68,8 @@ static void set_tensors(lowerer *l, const assignment *as)
 	p->position = p->length > 0 ? l->g->position : -1;
 }
 
-/* The number of a kernel among those so far; the graph shares equal ones. */
+/* The number of a kernel in the plan, added if it is new.  The graph shares
+ * equal kernels. */
 static int kernel_number(lowerer *l, const kernel *k, const lower_options *o)
 {
 	plan *p = l->p;
@@ -181,8 +182,8 @@ plan *lowering_draft(arena *a, lowering *l, lower_choice which,
 			    rooms);
 }
 
-/* The bytes that gaps take beyond the limit are kept out of use when that is
- * tried again. */
+/* If gaps make a plan exceed the limit, the next attempt reserves as many
+ * bytes. */
 plan *lowering_place(arena *a, lowering *l, lower_choice which, plan *p,
 		     lower_rooms *rooms)
 {
@@ -199,7 +200,7 @@ plan *lowering_place(arena *a, lowering *l, lower_choice which, plan *p,
 	}
 }
 
-/* Whether what all plans of a model have is. */
+/* Whether what all plans of a model contain fits in the memory. */
 static bool model_fits(const plan *p)
 {
 	bool fits = true;

@@ -26,8 +26,8 @@ typedef struct piper {
 
 /* ---- channels ---------------------------------------------------------- */
 
-/* The section of a stage in which a tensor is read first, of those in which it
- * can be. */
+/* The first section of a stage that reads a tensor, among those where it can be
+ * received. */
 static section section_of_reads(const graph *g, const stage_division *d,
 				int nth, tensor_id t)
 {
@@ -41,8 +41,8 @@ static section section_of_reads(const graph *g, const stage_division *d,
 	return first;
 }
 
-/* Of the body is what changes from turn to turn where that is read in turns;
- * all else goes once. */
+/* The section of a channel.  A tensor that changes from turn to turn and is
+ * read in the turns goes in each turn; any other goes once. */
 static section section_of_channel(const stage_homes *h, int to, tensor_id t)
 {
 	const graph *g = h->g;
@@ -53,7 +53,8 @@ static section section_of_channel(const stage_homes *h, int to, tensor_id t)
 	return made == SECTION_BODY ? read : made;
 }
 
-/* The tensors' numbers in the stages' plans are found by their names. */
+/* Finds the channels.  A tensor's numbers in the stages' plans are found by
+ * name. */
 static void find_channels(piper *x)
 {
 	const graph *g = x->h->g;
@@ -70,7 +71,7 @@ static void find_channels(piper *x)
 
 /* ---- stages ------------------------------------------------------------ */
 
-/* The plan's tables, each its own. */
+/* A draft of a stage's plan, with tables of its own. */
 static plan *draft_of(piper *x, int nth, const lower_stage *of)
 {
 	lower_rooms rooms;
@@ -87,8 +88,8 @@ static plan *draft_of(piper *x, int nth, const lower_stage *of)
 	return to;
 }
 
-/* A tensor that comes from another stage is a result, one that only goes to
- * others is no output. */
+/* Sets the inputs and outputs of a stage's plan.  A tensor received from
+ * another stage counts as a result; one that is only sent is no output. */
 static void set_ends(piper *x, plan *p, int nth, const strmap *names)
 {
 	const graph *g = x->h->g;
@@ -116,8 +117,8 @@ static void set_ends(piper *x, plan *p, int nth, const strmap *names)
 	p->noutputs = n;
 }
 
-/* The other input of the run that makes tensor `sum' of what is its value in
- * the turn before; `sum' itself where nothing is. */
+/* The input of the node that makes tensor `sum' which is not the sum of the
+ * turn before; `sum' itself if it does not accumulate. */
 static int part_of(const plan *p, int sum)
 {
 	for (int n = 0; n < p->nnodes; n++) {
@@ -132,8 +133,8 @@ static int part_of(const plan *p, int sum)
 	return sum;
 }
 
-/* The tensor of a stage that has a tensor of the graph: of one that is added up
- * over the turns, where each turn's part is sent, that part. */
+/* The tensor of a stage's plan for tensor t of the graph.  If t is accumulated
+ * over the turns and each turn's part is sent, it is that part. */
 static int tensor_for(const piper *x, const plan *p, const strmap *names,
 		      tensor_id t, section at)
 {
@@ -186,8 +187,8 @@ static bool make_stage(piper *x, int nth, const lower_stage *of)
 
 /* ---- slots of messages ------------------------------------------------- */
 
-/* A stage's buffer that was given more slots than its own stage needs, so that
- * others do not wait for each other. */
+/* A buffer of a stage with more slots than the stage itself needs, so that
+ * other stages do not wait for each other. */
 typedef struct widened {
 	int stage, buffer;
 } widened;
@@ -197,8 +198,9 @@ static int *slots_of(const plan_pipeline *p, widened b)
 	return &p->stages[b.stage].buffers[b.buffer].slots;
 }
 
-/* While stages wait for each other, a message that one waits to write gets a
- * slot more.  In the end none has one that is not needed. */
+/* Gives one more slot to a message that a waiting stage has to write, until no
+ * stages wait for each other.  Then takes back slots that turn out not to be
+ * needed. */
 static void widen_messages(piper *x)
 {
 	plan_pipeline *p = x->p;
@@ -210,7 +212,7 @@ static void widen_messages(piper *x)
 		int *slots = slots_of(p, b);
 		if (p->stages[b.stage].program[instr].op == PLAN_RECEIVE ||
 		    *slots == 0 || *slots > p->stages[b.stage].loop.turns)
-			return; /* it is refused */
+			return; /* refused later */
 		++*slots;
 		vec_push(x->tmp, &all, b);
 	}
@@ -250,7 +252,7 @@ static void share_kernels(piper *x)
 	}
 }
 
-/* A part has a name of the stage's own. */
+/* A received part gets a name of its own in the stage. */
 static void name_received(piper *x)
 {
 	plan_pipeline *p = x->p;
@@ -277,8 +279,8 @@ static void set_names(piper *x)
 	p->fixed = g->fixed;
 }
 
-/* Adds up what stages move and what goes between them.  False after an error
- * where that has no number. */
+/* Adds up the bytes moved in and between stages.  Returns false after an error
+ * if a sum overflows. */
 static bool add_bytes(piper *x)
 {
 	plan_pipeline *p = x->p;

@@ -13,7 +13,7 @@ typedef struct buffer_list {
 	VEC(plan_buffer) at;
 } buffer_list;
 
-/* The last turn stands for all in a buffer: it is the longest. */
+/* The last turn is the longest one, so its buffers are the largest. */
 static int last_turn(const plan *p)
 {
 	return p->loop.turns > 0 ? p->loop.turns - 1 : 0;
@@ -63,8 +63,8 @@ static int stored(buffer_list *l, int t)
 	return *b;
 }
 
-/* A buffer in which every worker has what a node reads of a tensor: where it
- * is stored, or a new one. */
+/* The buffer in which every worker has its part of tensor t for node n: where
+ * the tensor is stored, or a new buffer. */
 static int source_of(buffer_list *l, int n, int t)
 {
 	plan_buffer need = { .tensor = t, .region = LAYOUT_NEEDS, .node = n };
@@ -74,8 +74,8 @@ static int source_of(buffer_list *l, int n, int t)
 	return add_buffer(l, need);
 }
 
-/* The buffer of a formula on a node's result: where the result is stored, if
- * that is the same on every worker. */
+/* The buffer for a formula of a node's result: the stored result if each worker
+ * has the same formula there, otherwise a new one. */
 static int result_buffer(buffer_list *l, int n, layout_kind kind)
 {
 	int out = l->o->p->nodes[n].output;
@@ -112,7 +112,7 @@ static node_buffers buffers_of(buffer_list *l, int n)
 	return b;
 }
 
-/* The tensors that folds read. */
+/* By tensor: whether folds read it. */
 static bool *find_folded(arena *a, const plan *p)
 {
 	bool *folded = ARENA_ARRAY(a, bool, p->ntensors + 1);
@@ -122,8 +122,8 @@ static bool *find_folded(arena *a, const plan *p)
 	return folded;
 }
 
-/* A state that no run changes is as a constant: a buffer comes with its first
- * reader. */
+/* A state that no run changes is treated like a constant: its buffer comes with
+ * its first reader. */
 static void set_buffers(outline *o)
 {
 	plan *p = o->p;
@@ -166,8 +166,8 @@ outline *outline_new(arena *a, plan *p, const section *sections)
 typedef struct writer {
 	draft *d;
 	VEC(plan_instr) program;
-	int begin, end; /* of the loop's body in it */
-	bool *fetched;	/* by buffer of what a node reads, or a turn is fed */
+	int begin, end; /* of the loop's body in the program */
+	bool *fetched;	/* by buffer that a node reads or a turn is fed */
 } writer;
 
 static void put(writer *w, plan_instr in)
@@ -183,15 +183,15 @@ static void put_move(writer *w, int from, int to)
 			     .to = to });
 }
 
-/* Whether a tensor is an input of which a turn is fed its part. */
+/* Whether a tensor is an input of which each turn is fed its part. */
 static bool is_fed(const plan *p, const plan_tensor *t)
 {
 	return p->loop.turns > 0 && t->role == PLAN_INPUT &&
 	       t->time != CUT_NONE;
 }
 
-/* Fetches what a node reads of a tensor, if it has to and has not yet; before
- * that the turn is fed, if it has not been. */
+/* Fetches what a node reads of a tensor, unless it is stored so or already
+ * fetched.  Feeds the turn first if necessary. */
 static void put_fetch(writer *w, int n, int input)
 {
 	const plan *p = w->d->p;
@@ -229,7 +229,7 @@ static void put_run(writer *w, int n)
 			     .from = -1, .to = b->made });
 }
 
-/* Brings a result to where it is stored. */
+/* Moves a result to where it is stored. */
 static void put_result(writer *w, int n)
 {
 	const node_buffers *b = &w->d->nodes[n];
@@ -243,8 +243,8 @@ static void put_result(writer *w, int n)
 		put_move(w, made, b->stored);
 }
 
-/* The inputs of a node are fetched right before it runs, and its result is
- * moved right after, so that neither takes memory any longer than that. */
+/* Fetches a node's inputs right before it runs and moves its result right
+ * after, so both need memory for the shortest time. */
 static void put_nodes(writer *w, const int *order, int nnodes)
 {
 	for (int i = 0; i < nnodes; i++) {
@@ -263,8 +263,8 @@ static bool reads_result(const draft *d, int n, int of)
 	return false;
 }
 
-/* Fetches what node n reads, but for the results of two nodes that are not
- * stored yet; the second may be -1, for none. */
+/* Fetches what node n reads, except for the results of two nodes that are not
+ * stored yet.  The second may be -1 for none. */
 static void put_prefetches(writer *w, int n, int unstored, int unstored2)
 {
 	const plan *p = w->d->p;
@@ -276,11 +276,11 @@ static void put_prefetches(writer *w, int n, int unstored, int unstored2)
 	}
 }
 
-/* put_nodes() for machines that communicate while they compute: before a node
- * runs, the inputs of the next one are fetched already, and a result is moved
- * only after the next node has run, or right before it if that reads the
- * result.  So there is always a transfer that can go on while a node runs, and
- * its buffers take memory for longer. */
+/* Like put_nodes(), for machines that communicate while they compute.  Before a
+ * node runs, the next node's inputs are already fetched.  A result is moved
+ * only after the next node has run, or right before it if that node reads the
+ * result.  So there is always a transfer that can proceed while a node runs;
+ * its buffers need memory for longer. */
 static void put_overlapping(writer *w, const int *order, int nnodes)
 {
 	int before = -1;
@@ -302,8 +302,8 @@ static void put_overlapping(writer *w, const int *order, int nnodes)
 		put_result(w, before);
 }
 
-/* Sets the collectives; returns the bytes that are received where each
- * instruction runs once. */
+/* Sets the collectives.  Returns the received bytes if each instruction runs
+ * once. */
 static int64_t set_collectives(draft *d)
 {
 	plan *p = d->p;
@@ -319,8 +319,8 @@ static int64_t set_collectives(draft *d)
 	return sum;
 }
 
-/* Bytes that an instruction of the body of own, which is d's plan with buffers
- * of its own, receives in all turns. */
+/* The bytes that an instruction of the body of `own' receives in all turns.
+ * `own' is d's plan with buffers of its own. */
 static int64_t received_in_turns(draft *d, plan *own, const plan_instr *in)
 {
 	int turns = own->loop.turns;
@@ -356,7 +356,7 @@ static void set_transfers(draft *d)
 	p->communication_bytes = sum;
 }
 
-/* The buffers of an outline, which a program may then share out. */
+/* Copies the buffers of an outline; a program may then change them. */
 static draft draft_of(arena *a, const outline *o)
 {
 	draft d = { .a = a, .tmp = arena_new(), .p = ARENA_COPY(a, o->p, 1),

@@ -13,7 +13,7 @@ static int64_t nbytes_of(const plan *p, int buffer)
 	return round_up(p->buffers[buffer].nbytes, PLAN_ALIGN);
 }
 
-/* Whether a run may write its result over this input. */
+/* Whether a node may write its result over this input. */
 static bool yields(const outline *o, int n, int input)
 {
 	const plan *p = o->p;
@@ -131,8 +131,8 @@ bool liveness_may_update(const liveness *c, int state, int n)
 	return left == 0;
 }
 
-/* Whether a node that computes the next value of a state writes it over the
- * old one. */
+/* Whether a node that computes a state's next value writes it over the old
+ * one. */
 static bool replaces(const liveness *c, int n)
 {
 	const sched_node *j = &c->x->jobs[n];
@@ -145,8 +145,8 @@ static bool replaces(const liveness *c, int n)
 	return true;
 }
 
-/* Whether a tensor's block is freed after its last reader.  The next value of a
- * state that has to be copied there is freed after the state's last reader. */
+/* Whether a tensor's block is freed after its last reader.  A next value that
+ * has to be copied to the state is freed after the state's last reader. */
 static bool is_freed(const liveness *c, int tensor)
 {
 	const plan_tensor *t = &c->x->p->tensors[tensor];
@@ -157,9 +157,9 @@ static bool is_freed(const liveness *c, int tensor)
 	return !t->output && (t->role == PLAN_INPUT || t->role == PLAN_RESULT);
 }
 
-/* Bytes that are freed once node n has run; *early of these are freed already
- * when its inputs have been fetched, since it reads copies of them.  *place:
- * whether the result takes over the place of an input. */
+/* The bytes freed when node n has run.  *early are those of them freed as soon
+ * as its inputs are fetched, because it reads copies.  Sets *place to whether
+ * the result takes the place of an input. */
 static int64_t freed_by(const liveness *c, int n, int64_t *early, bool *place)
 {
 	const sched_node *j = &c->x->jobs[n];
@@ -179,7 +179,7 @@ static int64_t freed_by(const liveness *c, int n, int64_t *early, bool *place)
 	return sum;
 }
 
-/* Bytes of the stored result that come into use, and stay. */
+/* The bytes of the stored result, which are in use from then on. */
 static int64_t added_by(const liveness *c, int n)
 {
 	const jobs *x = c->x;
@@ -245,7 +245,7 @@ int64_t schedule_peak(const jobs *x, const int *order, int64_t *copied)
 
 /* ---- the order of least memory ----------------------------------------- */
 
-/* The sections of a loop one after the other, each in the order that it had. */
+/* Puts the sections of a loop one after the other.  Each keeps its order. */
 static void part_sections(const outline *o, int *order)
 {
 	int n = o->p->nnodes, at = 0;

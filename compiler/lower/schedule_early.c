@@ -8,21 +8,21 @@ typedef struct runner {
 	const jobs *x;
 	liveness liveness;
 	bool *done;
-	int *missing; /* by node: inputs that are not computed yet */
-	int *last;    /* by tensor: its readers that have not run, xor */
+	int *missing; /* by node: inputs not computed yet */
+	int *last;    /* by tensor: xor of the readers that have not run */
 	const int *place;
-	heap ready, blocked; /* by place */
-	VEC(int) first; /* those that leave no more in use */
+	heap ready, blocked; /* ordered by place */
+	VEC(int) first; /* can run now without increasing memory */
 } runner;
 
-/* A node that would write over a state waits for those who read it. */
+/* A node that would overwrite a state waits for the state's readers. */
 static bool is_blocked(const runner *r, int n)
 {
 	int state = r->x->jobs[n].state;
 	return state >= 0 && !liveness_may_update(&r->liveness, state, n);
 }
 
-/* Runs before others if it can run and leaves no more in use. */
+/* Puts a node first if it can run and does not increase the memory in use. */
 static void consider(runner *r, int n)
 {
 	if (!r->done[n] && r->missing[n] == 0 && !is_blocked(r, n) &&
@@ -41,7 +41,7 @@ static void become_ready(runner *r, int n)
 	consider(r, n);
 }
 
-/* A node that was blocked may have become free to run. */
+/* Considers nodes that waited for the readers of a state. */
 static void unblock(runner *r, int state)
 {
 	int next = r->x->p->tensors[state].next;
@@ -74,8 +74,8 @@ static void run(runner *r, int n)
 			become_ready(r, x->readers[out][i]);
 }
 
-/* The next node: one that leaves no more in use, else the first that is ready,
- * else the first that has to wait for its own result. */
+/* The next node: one that does not increase memory, else the first that is
+ * ready, else the first that would overwrite a state. */
 static int take(runner *r)
 {
 	while (r->first.n > 0) {

@@ -4,16 +4,16 @@
 
 typedef struct delayer {
 	const jobs *x;
-	int *place;	     /* by node, in the given order */
-	int *last, *second;  /* by tensor: the places of its last two readers */
-	bool *pending;	     /* by node: it waits for a reader */
-	int *seen;	     /* by node: the needed nodes seen so far */
+	int *place;	     /* by node: place in the given order */
+	int *last, *second;  /* by tensor: places of its last two readers */
+	bool *pending;	     /* by node: waits for a reader of its result */
+	int *seen;	     /* by node: needed nodes handled so far */
 	VEC(int) stack;
 	int *out, nout;
 } delayer;
 
-/* The place of the first reader of a node's result; the node's own if there is
- * none, or if the result is kept to the end. */
+/* The place of the first reader of a node's result.  The node's own place if
+ * there is no reader or the result is kept to the end. */
 static int first_reader(const delayer *d, int n)
 {
 	const jobs *x = d->x;
@@ -26,8 +26,8 @@ static int first_reader(const delayer *d, int n)
 	return kept || x->nreaders[t] == 0 ? d->place[n] : first;
 }
 
-/* The bytes times instants by which an input of node n is kept longer if the
- * node runs at `place`. */
+/* The additional bytes times instants for which an input of node n is kept if
+ * the node runs at `place'. */
 static double kept_longer(const delayer *d, int n, int tensor, int place)
 {
 	const jobs *x = d->x;
@@ -53,8 +53,9 @@ static bool pays(const delayer *d, int n)
 	       (double)x->nbytes[x->p->nodes[n].output] * (first - own) > cost;
 }
 
-/* The i-th node that has to run before n does: makers of its inputs, readers
- * of the state that it replaces; -1 for none, -2 after the last. */
+/* The i-th node that has to run before n: a node that makes an input, or reads
+ * the state that n replaces.  -1 if this one does not count, -2 after the
+ * last. */
 static int needed(const delayer *d, int n, int i)
 {
 	const jobs *x = d->x;
@@ -67,7 +68,7 @@ static int needed(const delayer *d, int n, int i)
 	return -2;
 }
 
-/* Appends a node to the new order, after the pending nodes that it needs. */
+/* Appends a node to the new order after the pending nodes that it needs. */
 static void append(delayer *d, int n)
 {
 	vec_push(d->x->tmp, &d->stack, n);

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-/* A node, and the numbers that it is sorted by. */
+/* A node and its sort keys. */
 typedef struct placed {
 	int node, level, urgency;
 } placed;
 
-/* The longest chain of nodes before each. */
+/* The length of the longest chain of nodes before each node. */
 static int *levels_before(const jobs *x)
 {
 	int *level = ARENA_ARRAY(x->tmp, int, x->p->nnodes);
@@ -22,7 +22,8 @@ static int *levels_before(const jobs *x)
 	return level;
 }
 
-/* The longest chain of nodes behind each, as numbers that rise to 0. */
+/* The length of the longest chain of nodes after each node, negative so that it
+ * rises to 0. */
 static int *levels_behind(const jobs *x)
 {
 	int *level = ARENA_ARRAY(x->tmp, int, x->p->nnodes);

@@ -6,16 +6,16 @@
 
 #include "base/heap.h"
 
-/* The distance between a node whose result is moved and its reader, in nodes,
- * where there are as many that can run meanwhile. */
+/* The desired distance in nodes between a node whose result is moved and its
+ * reader, if enough nodes can run in between. */
 enum { DISTANCE = 16 };
 
 typedef struct queue {
 	const jobs *x;
 	const int *place;
-	int *missing; /* by node: those that have to run before */
-	int *ripe;    /* by node: when so many have run, it should not wait */
-	VEC(int) *after; /* by node: those that it has to run before */
+	int *missing; /* by node: earlier nodes that have not run */
+	int *ripe;    /* by node: once so many have run, it should not wait */
+	VEC(int) *after; /* by node: nodes that it has to precede */
 	heap ready, unripe; /* by place; by ripe, then by place */
 } queue;
 
@@ -27,8 +27,9 @@ static void add_order(queue *q, int first, int then)
 	q->missing[then]++;
 }
 
-/* Adds the constraints of a node: its operands are there, and readers of the
- * state that it changes which come before it in the given order still do. */
+/* Adds the order constraints of a node.  It runs after the nodes that compute
+ * its operands, and after readers of the state that it changes if they precede
+ * it in the given order. */
 static void add_node(queue *q, int n)
 {
 	const jobs *x = q->x;
@@ -59,7 +60,7 @@ static void become_ready(queue *q, int n)
 		  (heap_entry){ .key = q->place[n], .item = n });
 }
 
-/* The next node, when `now` nodes have run. */
+/* Takes the next node when `now' nodes have run. */
 static int take(queue *q, int now)
 {
 	while (q->unripe.entries.n > 0 && q->unripe.entries.at[0].key <= now)

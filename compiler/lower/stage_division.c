@@ -8,8 +8,8 @@ typedef struct divider {
 	const graph *g;
 	graph_passes passes;
 	int nparts;
-	int *part;     /* by node; NONE: not yet known */
-	bool *settled; /* by node: it does not go with its readers */
+	int *part;     /* by node; NONE: not known yet */
+	bool *settled; /* by node: its part does not follow its readers */
 	plan_pass *pass;
 } divider;
 
@@ -20,7 +20,7 @@ static bool is_body(const graph *g, node_id n)
 
 /* ---- layers -------------------------------------------------------------- */
 
-/* Whether a node reads a weight, or what was computed with one. */
+/* Whether a node reads a weight or a value computed with one. */
 static bool is_weighted(const graph *g, const bool *is, node_id n)
 {
 	bool found = false;
@@ -47,8 +47,8 @@ bool *stage_layers(arena *a, const graph *g)
 
 /* ---- the turns ----------------------------------------------------------- */
 
-/* The part of a node of the backward pass: gradients come from behind, so that
- * it is none behind those of what it reads. */
+/* The part of a backward node.  Gradients come from later parts, so it is at
+ * most the least part of what the node reads. */
 static int part_of_backward(const divider *x, node_id n)
 {
 	const graph *g = x->g;
@@ -73,14 +73,15 @@ static void divide_backward(divider *x)
 			x->part[n] = part_of_backward(x, n);
 }
 
-/* Whether a result is a value of a turn's own that gradients flow through. */
+/* Whether a tensor is a turn's own value through which gradients flow. */
 static bool is_gradient_of_turn(const graph *g, const tensor *t)
 {
 	return t->gradient_of != NONE &&
 	       is_body(g, g->tensors[t->gradient_of].producer);
 }
 
-/* A node of the backward pass is first taken for one of PASS_WEIGHT. */
+/* Finds the pass of each node.  A backward node counts as PASS_WEIGHT at
+ * first. */
 static void find_passes(divider *x)
 {
 	const graph *g = x->g;
@@ -107,7 +108,8 @@ static void find_passes(divider *x)
 
 /* ---- what is once per run ------------------------------------------------ */
 
-/* Nodes that are not settled go to the first part that has a reader. */
+/* Puts nodes that are not settled into the first part that reads their
+ * result. */
 static void divide_by_readers(divider *x)
 {
 	const graph *g = x->g;
@@ -125,8 +127,8 @@ static void divide_by_readers(divider *x)
 	}
 }
 
-/* The part of the node that computes the largest input of a node, of those that
- * are known; NONE. */
+/* The part of the node that computes the largest input of a node, among nodes
+ * whose part is known; NONE. */
 static int part_of_inputs(const divider *x, node_id n)
 {
 	const graph *g = x->g;
@@ -145,8 +147,9 @@ static int part_of_inputs(const divider *x, node_id n)
 	return part;
 }
 
-/* By tensor: the part of a reader that is bound to a state, and computes as
- * much; of what such an input is made of, too; NONE. */
+/* By tensor: the part of a reader that is bound to a state and computes a
+ * tensor of the same size; NONE.  Also for the tensors from which such an input
+ * is made. */
 static int *wanted_parts(const divider *x, arena *tmp)
 {
 	const graph *g = x->g;
@@ -167,7 +170,7 @@ static int *wanted_parts(const divider *x, arena *tmp)
 	return wanted;
 }
 
-/* Whether a part has an input of a node that none is larger than. */
+/* Whether one of a node's largest inputs belongs to a part. */
 static bool has_largest(const divider *x, node_id n, int part)
 {
 	const graph *g = x->g;
@@ -203,8 +206,8 @@ static void divide_after(divider *x)
 	arena_free(tmp);
 }
 
-/* The first of those that read the next value of a state, and of the one that
- * computes it, has all of them: states of one element do not bind. */
+/* Puts all readers of a next value, and the node that computes it, into the
+ * first of their parts.  States of one element do not bind their readers. */
 static void gather_next_values(divider *x)
 {
 	const graph *g = x->g;
@@ -224,7 +227,8 @@ static void gather_next_values(divider *x)
 	arena_free(tmp);
 }
 
-/* The forward pass, the backward pass, which follows it, and the rest. */
+/* Divides the forward pass, then the backward pass, which follows it, then the
+ * rest. */
 static void divide(divider *x)
 {
 	divide_by_readers(x);
@@ -274,7 +278,7 @@ stage_division stage_division_new(arena *a, const graph *g, int nstages,
 
 /* ---- whether it is a pipeline -------------------------------------------- */
 
-/* The place of a node of the body in a turn. */
+/* The place in a turn of a node of the body. */
 static int place_of(const stage_division *d, node_id n)
 {
 	int part = stage_part_of(d, n);
@@ -303,7 +307,8 @@ static const char *read_too_early(arena *a, const graph *g,
 			    g->tensors[t].name, d->stage[from]);
 }
 
-/* A next value has to stay in the stage of its state. */
+/* The reason why a next value is read outside the stage of its state, where it
+ * has to stay; NULL. */
 static const char *next_read_elsewhere(arena *a, const graph *g,
 				       const stage_division *d, node_id n,
 				       const bool *is_next, tensor_id t)

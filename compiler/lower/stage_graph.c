@@ -8,7 +8,7 @@
 
 /* ---- homes ------------------------------------------------------------- */
 
-/* The stage of a state: of what becomes its value, or of its first reader. */
+/* Sets the stage of a state: that of its next value, or of its first reader. */
 static void find_home_of_state(const stage_homes *h, tensor_id t)
 {
 	const graph *g = h->g;
@@ -24,8 +24,8 @@ static void find_home_of_state(const stage_homes *h, tensor_id t)
 				h->home[t] = h->d->stage[n];
 }
 
-/* An input that nobody reads is in the first stage, and so is an output that is
- * an input or a constant. */
+/* Puts an input that nobody reads, and an output that is an input or a
+ * constant, into the first stage. */
 static void place_rest(const stage_homes *h)
 {
 	const graph *g = h->g;
@@ -91,7 +91,7 @@ static tensor_id mapped(const int *number, tensor_id t)
 	return t == NONE ? NONE : number[t];
 }
 
-/* A tensor that another stage has is given, whatever it is there. */
+/* Makes a tensor that another stage has an input, whatever it is there. */
 static void receive(tensor *t)
 {
 	t->kind = TENSOR_INPUT;
@@ -141,8 +141,8 @@ static void put_nodes(const extractor *x, const graph *g, graph *to)
 	}
 }
 
-/* The model's inputs and outputs that are here, in its order, then those that
- * are between stages. */
+/* Lists the model's inputs and outputs of this stage in the model's order, then
+ * those between stages. */
 static void put_ends(const extractor *x, const graph *g, graph *to)
 {
 	to->inputs = ARENA_ARRAY(x->a, tensor_id, g->ntensors);
@@ -167,14 +167,14 @@ static void put_ends(const extractor *x, const graph *g, graph *to)
 	}
 }
 
-/* A tensor of the model's that is at home here; NONE. */
+/* The tensor's number if it belongs to the model and its home is here; NONE. */
 static tensor_id own(const extractor *x, tensor_id t)
 {
 	return t == NONE || stage_receives(x->h, x->stage, t) ? NONE
 							      : x->tensors[t];
 }
 
-/* Its parts are added up where they are computed. */
+/* Parts of a sum are added up where they are computed. */
 static const graph_turns *turns_of(const extractor *x, const graph *g)
 {
 	const graph_turns *kept = graph_turns_kept(x->a, g, x->tensors,
@@ -188,7 +188,7 @@ static const graph_turns *turns_of(const extractor *x, const graph *g)
 	return to;
 }
 
-/* Beside what only folds read, what other stages have and folds read. */
+/* Keeps what only folds read, and what folds read and other stages have. */
 static void put_kept(const extractor *x, const graph *g, graph *to)
 {
 	if (g->nfolds == 0)

@@ -10,8 +10,8 @@
 #include "base/intern.h"
 #include "plan/lifetimes.h"
 
-/* An instruction and its place: groups are what comes before the body, its
- * segments, and what comes behind. */
+/* An instruction and its sort key.  The groups are the part before the body,
+ * its segments, and the part after it. */
 typedef struct placed {
 	plan_instr in;
 	int group, at, number;
@@ -22,14 +22,14 @@ typedef struct stager {
 	plan *p;
 	const stage_homes *h;
 	int stage;
-	bool split;	 /* PASS_WEIGHT has segments of its own */
+	bool split;	 /* PASS_WEIGHT has its own segments */
 	int nsegments;
 	int *segment_of; /* by node: its segment */
-	int *use;	 /* by buffer: the first segment that reads it */
-	int *writer;	 /* by buffer: its first instruction; -1 */
-	int *reader;	 /* by section and buffer: the first instruction */
+	int *use;	 /* by buffer: first segment that reads it */
+	int *writer;	 /* by buffer: its first writer; -1 */
+	int *reader;	 /* by section and buffer: its first reader */
 	int *segments;	 /* by instruction of the body */
-	int *at;	 /* by instruction: its place in its group, times 4 */
+	int *at;	 /* by instruction: place in its group, times 4 */
 	VEC(placed) program;
 } stager;
 
@@ -66,7 +66,7 @@ static strmap *find_named_segments(stager *x)
 	return names;
 }
 
-/* Nodes that lowering added go with what they read. */
+/* Nodes that lowering added go into the segment of what they read. */
 static void find_node_segments(stager *x)
 {
 	const plan *p = x->p;
@@ -87,8 +87,8 @@ static void find_node_segments(stager *x)
 	}
 }
 
-/* A transfer to a node is as late as the first node that reads it; one that
- * brings a result to where it is stored goes with the result. */
+/* The segment of an instruction.  A transfer to a node belongs to the first
+ * node that reads it; one that stores a result belongs to the node. */
 static int segment_of(const stager *x, const plan_instr *in)
 {
 	const plan_buffer *b = x->p->buffers;
@@ -127,9 +127,9 @@ static void find_segments(stager *x)
 
 /* ---- what is once per run ---------------------------------------------- */
 
-/* Where a stage both sends and receives in what is once per run, it does that
- * in the order of the graph's nodes.  If all stages do so none waits for one
- * that waits for it: the first node that is not done can always be. */
+/* Orders what a stage sends and receives once per run by the numbers of the
+ * graph's nodes.  If all stages do this, no two wait for each other: the first
+ * node that is not done can always proceed. */
 
 typedef struct ranked {
 	int key, instr;
@@ -142,8 +142,8 @@ static int by_key(const void *x, const void *y)
 				: a->instr - b->instr;
 }
 
-/* By node of the plan: the number of the graph's node of its name; of one that
- * lowering added, the greatest of what it reads. */
+/* By node of the plan: the number of the graph's node with its name.  A node
+ * that lowering added has the greatest number among its inputs. */
 static int *find_node_keys(stager *x)
 {
 	const graph *g = x->h->g;
@@ -180,7 +180,7 @@ static void note_lowest(void *to, int buffer)
 		l->by[buffer] = l->key;
 }
 
-/* The greatest keys so far of what writes each buffer, and of what reads it. */
+/* The greatest keys so far of the writers and of the readers of each buffer. */
 typedef struct key_bounds {
 	int *written, *read;
 	int key;
@@ -200,7 +200,7 @@ static void note_key(void *to, int buffer)
 		k->read[buffer] = k->key;
 }
 
-/* By buffer of a next value: the state's, whose place it may have; else -1. */
+/* By buffer of a next value: the state's, whose place it may have; -1. */
 static int *find_old_values(stager *x)
 {
 	const plan *p = x->p;
@@ -215,8 +215,8 @@ static int *find_old_values(stager *x)
 	return old;
 }
 
-/* Raises keys of a section so that nothing comes before what it reads, and no
- * next value before what reads the old one, as in the program now. */
+/* Raises keys of a section so that no instruction precedes the writers of what
+ * it reads, and no next value precedes readers of the old one. */
 static void raise_keys(stager *x, int begin, int end, int *keys)
 {
 	const plan *p = x->p;
@@ -238,7 +238,7 @@ static void raise_keys(stager *x, int begin, int end, int *keys)
 	}
 }
 
-/* By instruction. */
+/* The keys by instruction. */
 static int *find_keys(stager *x)
 {
 	const plan *p = x->p;
@@ -353,8 +353,8 @@ static void put(stager *x, const plan_instr *in, int group, int at)
 		 ((placed){ *in, group, at, x->program.n }));
 }
 
-/* As soon as it is written; what is there already, or is the last turn's, when
- * its section begins. */
+/* Sends a buffer as soon as it is written.  If it exists already or is the last
+ * turn's, it is sent when its section begins. */
 static void put_send(stager *x, const stage_message *m, int buffer)
 {
 	plan_instr in = { .op = PLAN_SEND,
@@ -371,8 +371,8 @@ static void put_send(stager *x, const stage_message *m, int buffer)
 		put(x, &in, m->at == SECTION_BEFORE ? 0 : 1 + x->nsegments, -1);
 }
 
-/* Right before it is read for the first time; what only the body reads and is
- * sent once, right before that. */
+/* Receives a message right before its first reader; one sent once and read only
+ * by the body, right before the body. */
 static void put_receive(stager *x, const stage_message *m, int buffer)
 {
 	const plan *p = x->p;
@@ -428,8 +428,8 @@ static int by_place(const void *x, const void *y)
 	return a->number - b->number;
 }
 
-/* A state that is sent keeps its value until the run ends: its next value goes
- * there then. */
+/* A state that is sent keeps its value until the end of the run, and only then
+ * gets its next value. */
 static void move_sent_states(stager *x, const stage_message *messages, int n)
 {
 	const plan *p = x->p;
@@ -451,8 +451,8 @@ static void move_sent_states(stager *x, const stage_message *messages, int n)
 
 /* ---- the schedule ------------------------------------------------------ */
 
-/* Segments that are not empty, but at least the first; numbers[i] is that of
- * segment i among them, or -1. */
+/* Sets the segments that are not empty, or the first if all are.  numbers[i]
+ * becomes the new number of segment i, or -1. */
 static void set_segments(const stager *x, plan_stage *s, const int *counts,
 			 int *numbers)
 {
@@ -480,7 +480,7 @@ static void set_segments(const stager *x, plan_stage *s, const int *counts,
 	s->segments = at;
 }
 
-/* Each step of the list that has a segment. */
+/* Sets the order: each step of the list that has a segment. */
 static void set_order(const stager *x, plan_stage *s, const step_list *order,
 		      const int *numbers)
 {
@@ -508,8 +508,8 @@ static void note_last(void *to, int buffer)
 		u->x->use[buffer] = u->segment;
 }
 
-/* Values that several segments of a turn have, as many as there are at a time;
- * and messages. */
+/* Sets slots: as many as there are values at a time between segments of turns,
+ * and for messages. */
 static void set_slots(stager *x, const plan_stage *s)
 {
 	plan *p = x->p;

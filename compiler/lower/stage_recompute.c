@@ -10,15 +10,15 @@ typedef struct repeater {
 	arena *a, *tmp;
 	const graph *g;
 	const stage_division *d;
-	tensor_id *copy; /* by tensor; NONE */
-	/* The nodes of the new graph: those of g by their numbers, copies
-	 * behind all of these. */
+	tensor_id *copy; /* by tensor: its copy; NONE */
+	/* The nodes of the new graph: nodes of g by number, copies after
+	 * these. */
 	VEC(int) order;
 	VEC(node_id) copied;
-	int *number; /* by node of g: in the new graph */
-	const char **names; /* by copy: the node's, the tensor's */
+	int *number; /* by node of g: number in the new graph */
+	const char **names; /* by copy: name of the node, of the tensor */
 	const char **tensor_names;
-	int calls; /* numbers of calls that are taken */
+	int calls; /* number of calls so far */
 } repeater;
 
 static bool is_copy(const repeater *x, int entry)
@@ -56,7 +56,7 @@ static void repeat(repeater *x, int part, tensor_id t)
 {
 	const graph *g = x->g;
 	VEC(node_id) all = { 0 };
-	x->copy[t] = t; /* seen */
+	x->copy[t] = t; /* marks it as visited */
 	vec_push(x->tmp, &all, g->tensors[t].producer);
 	for (int i = 0; i < all.n; i++) {
 		const node *n = &g->nodes[all.at[i]];
@@ -120,7 +120,7 @@ static void find_names(repeater *x)
 
 /* ---- the graph ----------------------------------------------------------- */
 
-/* A node of g, or a copy of it, in the new graph. */
+/* The node of the new graph for a node of g or a copy. */
 static node node_of(const repeater *x, const graph *g, int entry)
 {
 	node_id from = original(x, entry);

@@ -1,4 +1,4 @@
-/* The order of a stage's segments, as runs of tasks that are repeated. */
+/* The order of a stage's segments as runs of repeated tasks. */
 #include "config.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct tasks {
 	VEC(plan_tasks) runs;
 } tasks;
 
-/* The times that the n tasks at i come one after the other. */
+/* The number of times that the n tasks at i occur one after the other. */
 static int repeats(const tasks *x, int i, int n)
 {
 	int times = 1;
@@ -24,7 +24,7 @@ static int repeats(const tasks *x, int i, int n)
 	return times;
 }
 
-/* The run at i that has most tasks that are not written down. */
+/* The run at i that saves the most tasks. */
 static plan_tasks best_at(const tasks *x, int i)
 {
 	enum { MOST_TASKS = 512 };
@@ -37,7 +37,7 @@ static plan_tasks best_at(const tasks *x, int i)
 	return best;
 }
 
-/* Tasks that are not repeated, one after the other, are one run. */
+/* Adds a run.  Consecutive tasks that are not repeated form one run. */
 static void add(tasks *x, plan_tasks run)
 {
 	plan_tasks *last = x->runs.n > 0 ? &x->runs.at[x->runs.n - 1] : NULL;

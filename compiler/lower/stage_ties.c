@@ -6,17 +6,18 @@
 
 #include "base/hash.h"
 
-/* A sum of two parts: node `sum' of the body adds tensors left and right to
- * `out', which node `copy' copies behind the turns.  It becomes a copy of left,
- * a new node one of right, and the copy adds them.  Where one of the two is a
- * sum of parts again it is left, which may be the sum's second input. */
+/* A sum of parts of two stages.  Node `sum' of the body adds tensors left and
+ * right to `out', which node `copy' copies after the turns.  Node `sum' becomes
+ * a copy of left, a new node becomes a copy of right, and node `copy' adds
+ * them.  If one of the two is itself a sum of parts, it is left, even if it is
+ * the second input. */
 typedef struct tie {
 	node_id sum, copy;
 	bool turned; /* left is the second input */
 	tensor_id left, right, out;
-	tensor_id added; /* the copy of right */
-	const char *left_name, *right_name; /* of what is copied: nodes and
-					       tensors */
+	tensor_id added; /* copy of right */
+	/* for the copies: names of nodes and of tensors */
+	const char *left_name, *right_name;
 } tie;
 
 typedef struct tier {
@@ -24,13 +25,13 @@ typedef struct tier {
 	const graph *g;
 	const stage_division *d;
 	int *nreaders; /* by tensor */
-	graph_turns *turns; /* as they become */
-	section *sections;  /* .. by the old numbers of nodes */
+	graph_turns *turns; /* the new ones */
+	section *sections;  /* .. by old node number */
 	int *divided;
 	reducer *partial; /* by tensor */
 	tensor_id *total;
 	VEC(tie) ties;
-	node_id *before; /* by node: 1 + the tie whose new node comes before */
+	node_id *before; /* by node: 1 + the tie whose new node precedes it */
 	strmap *names;
 } tier;
 
@@ -51,8 +52,8 @@ static bool same_type(const tensor *x, const tensor *y)
 		       (size_t)x->type.ndim * sizeof(*x->type.dims));
 }
 
-/* Whether node n adds parts of two stages.  Parts of fewer bits than their sum
- * stay as they are: many turns are not to be added up in so few. */
+/* Whether node n adds parts of two stages.  Parts with fewer bits than their
+ * sum are left alone, as adding up many turns needs the longer type. */
 static bool adds_parts(const tier *x, node_id n)
 {
 	const node *of = &x->g->nodes[n];
@@ -71,8 +72,8 @@ static bool adds_parts(const tier *x, node_id n)
 		       x->d->stage[t[of->inputs[1]].producer];
 }
 
-/* .. of whose sum only that over all turns is needed, by a node that is there
- * already. */
+/* Also that only the total of the sum over all turns is needed, by a node that
+ * exists already. */
 static bool is_tie(const tier *x, node_id n)
 {
 	tensor_id out = x->g->nodes[n].output, total = x->total[out];
@@ -105,7 +106,7 @@ static void add_tie(tier *x, node_id n)
 	x->before[t.copy] = x->ties.n;
 }
 
-/* From behind: a sum of sums is tied first. */
+/* Goes backwards, so that a sum of sums is tied first. */
 static void find_ties(tier *x)
 {
 	const graph *g = x->g;
@@ -133,7 +134,8 @@ static tensor_id *inputs_of(const tier *x, int n, tensor_id left,
 	return inputs;
 }
 
-/* Applies a tie to the nodes by their old numbers; *more is the new one. */
+/* Applies a tie to the nodes, by their old numbers.  *more becomes the new
+ * node. */
 static void apply(const tier *x, const tie *t, node *nodes, tensor *tensors,
 		  node *more)
 {
@@ -155,7 +157,7 @@ static void apply(const tier *x, const tie *t, node *nodes, tensor *tensors,
 	tensors[t->out].name = t->left_name;
 }
 
-/* The new numbers of nodes: each new one before that which adds it. */
+/* The new numbers of nodes.  Each new node precedes the node that adds it. */
 static int *numbers_of(const tier *x)
 {
 	int *number = ARENA_ARRAY(x->tmp, int, x->g->nnodes), n = 0;
@@ -198,7 +200,7 @@ static graph *rewritten(const tier *x, const graph *g, const int *number)
 static tier tier_new(arena *a, const graph *g, const stage_division *d)
 {
 	tier x = { .a = a, .tmp = arena_new(), .g = g, .d = d };
-	/* A tie needs a node of its own, so that there are fewer. */
+	/* Each tie needs a node of its own, so this is an upper bound. */
 	int n = g->ntensors + g->nnodes;
 	reducer *partial = ARENA_ARRAY(a, reducer, n);
 	tensor_id *total = ARENA_ARRAY(a, tensor_id, n);

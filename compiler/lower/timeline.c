@@ -10,9 +10,9 @@
 #include "plan/lifetimes.h"
 
 /* The latest of some instants for each byte of the arena.  Bytes between two
- * ends of buffers are one cell; cells are the leaves of a binary tree, in which
- * `all` is the latest that a whole subtree was given, `any` the latest that any
- * cell below was. */
+ * ends of buffers form a cell.  Cells are the leaves of a binary tree: `all' is
+ * the latest instant given to a whole subtree, `any' the latest given to any
+ * cell below. */
 typedef struct latest {
 	int nleaves; /* a power of two */
 	double *all, *any;
@@ -23,11 +23,11 @@ typedef struct timeline {
 	int ncells;
 	int64_t *cells; /* lower ends of cells, ascending */
 	latest written, used;
-	double ready; /* of the instruction at hand */
+	double ready; /* when the current instruction can begin */
 } timeline;
 
 typedef struct span {
-	int from, to; /* cells from .. to - 1 */
+	int from, to; /* cells [from, to) */
 } span;
 
 /* ---- the latest -------------------------------------------------------- */
@@ -52,8 +52,8 @@ static void raise_subtree(latest *x, int root, double at)
 	raise(&x->any[root], at);
 }
 
-/* Bottom up over the subtrees that make up the span; those above them are above
- * its first cell or its last. */
+/* Visits bottom up the subtrees that make up the span.  All nodes above them
+ * are above the first or the last cell. */
 static void latest_raise(latest *x, span s, double at)
 {
 	int lo = s.from + x->nleaves, hi = s.to + x->nleaves;
@@ -122,7 +122,7 @@ static int cell_at(const timeline *l, int64_t offset)
 	return lo;
 }
 
-/* The cells of a buffer; none where it has no bytes. */
+/* The cells of a buffer; none if it has no bytes. */
 static span place_of(const timeline *l, int buffer)
 {
 	const plan_buffer *b = &l->p->buffers[buffer];
@@ -163,7 +163,7 @@ static void note_write(timeline *l, int buffer)
 		latest_raise(&l->written, s, l->ready);
 }
 
-/* Waits for all that instruction i needs. */
+/* Waits for everything that instruction i needs. */
 static void await_all(timeline *l, int i)
 {
 	const plan_instr *in = &l->p->program[i];
@@ -178,34 +178,33 @@ static void note_all(timeline *l, int i)
 	note_write(l, in->to);
 }
 
-/* The instants at which streams and places are free and written when a turn
- * begins; those not after `floor' are no reason to wait for any instruction
- * behind it. */
+/* The instants at which streams become free and places are written, as a turn
+ * begins.  Instants up to `floor' do not delay any later instruction. */
 typedef struct moment {
 	double free_at[2], floor;
 	int n;
 	const double *instants;
 } moment;
 
-/* Instants relative to each other may differ by rounding. */
+/* Relative rounding error of differences between instants. */
 static const double rounding = 1e-12;
 
-/* Whether y is x but for that many seconds. */
+/* Whether y is x plus that many seconds. */
 static bool is_shifted(double x, double y, double by)
 {
 	return fabs(y - x - by) <= rounding * y;
 }
 
-/* Whether an instant is the same in both moments, from the begin of the turn
- * on. */
+/* Whether an instant is the same in both moments, relative to the begin of the
+ * turn. */
 static bool is_alike(const moment *x, const moment *y, double a, double b,
 		     double by)
 {
 	return is_shifted(a, b, by) || (a <= x->floor && b <= y->floor);
 }
 
-/* The seconds between two moments in which all is the same, from the begin of
- * the turn on; -1. */
+/* The seconds between two moments that are otherwise equal relative to the
+ * begin of their turns; -1 if they are not. */
 static double seconds_between(moment *x, moment *y)
 {
 	double by = 0;
@@ -226,18 +225,17 @@ static double seconds_between(moment *x, moment *y)
 	return by;
 }
 
-/* The run of a program that leaves out turns: its turns before the last one
- * begin at the moments. */
+/* A run that leaves out turns.  The moments are those at which its turns before
+ * the last one begin. */
 typedef struct skipping {
-	int at[2]; /* instructions */
+	int at[2]; /* indices of instructions */
 	moment moments[2];
 	int nfound;
-	/* The least instants from which instructions behind each waited for
-	 * something. */
+	/* The least instants for which later instructions waited, by moment. */
 	double least[2];
 } skipping;
 
-/* A program that has at least three turns; of a turn's length. */
+/* For a program with at least three turns, of the length of one turn. */
 static skipping skipping_new(const plan *p, int more)
 {
 	int turns = p->loop.turns - more;
@@ -258,8 +256,8 @@ static void note_begin(skipping *k, double at)
 		k->least[i] = fmin(k->least[i], at);
 }
 
-/* The end of a run that leaves out so many turns, and without them ends at
- * `end'; -1. */
+/* The end of a run that leaves out `more' turns and would otherwise end at
+ * `end'; -1 if it cannot be told. */
 static double end_with(skipping *k, int more, double end)
 {
 	double by = k->nfound == 2
@@ -271,7 +269,7 @@ static double end_with(skipping *k, int more, double end)
 	return by < 0 ? -1 : end + more * by;
 }
 
-/* The places' instants, in a. */
+/* The current moment of a timeline, in a. */
 static moment moment_of(arena *a, const timeline *l, const double *free_at)
 {
 	int n = 2 * l->written.nleaves;
@@ -283,7 +281,7 @@ static moment moment_of(arena *a, const timeline *l, const double *free_at)
 	return (moment){ { free_at[0], free_at[1] }, 0, 4 * n, all };
 }
 
-/* k: NULL where no turns are left out. */
+/* k: NULL if no turns are left out. */
 static void run(arena *tmp, const plan *p, const double *seconds, double *end,
 		skipping *k)
 {
@@ -338,7 +336,7 @@ double timeline_end(const plan *p, const double *seconds, int more)
 
 typedef struct arrivals {
 	double *written; /* by buffer */
-	double ready;	 /* of the instruction at hand */
+	double ready;	 /* when the current instruction can begin */
 } arrivals;
 
 static void await_arrival(void *to, int buffer)
@@ -347,8 +345,9 @@ static void await_arrival(void *to, int buffer)
 	raise(&x->ready, x->written[buffer]);
 }
 
-/* The instants at which the results of a turn are written, whose instructions
- * end before i; what was there before the loop, by `before' at the latest. */
+/* The instants at which the results of a turn are written, for the turn whose
+ * instructions end before i.  Results from before the loop are there at
+ * `before' at the latest. */
 static moment arrivals_at(arena *a, const plan *p, const arrivals *x, int i,
 			  int length, double before, const double *free_at)
 {
@@ -367,8 +366,8 @@ static double latest_of(const arrivals *x, int n)
 	return last;
 }
 
-/* Instructions that are one, [begin, end), of which a stream is free at
- * *free_at; *from: when they begin. */
+/* Executes instructions [begin, end) as one.  The stream is free at *free_at;
+ * *from is set to when they begin. */
 static void arrive(arrivals *x, const plan *p, const double *seconds,
 		   int begin, int end, double *free_at, double *from)
 {
