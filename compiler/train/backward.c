@@ -1,11 +1,11 @@
 /* Reverse accumulation over the calls of a model.
  *
- * The tape has the calls in the order in which they were made, so that each
- * reads what earlier ones made.  From the last one to the first, the gradients
- * of the loss by the results of a call give those by its arguments, through the
- * derived gradients of its operator; contributions of several calls are added
- * up.  Only tensors between a weight and the loss are considered.  (Griewank,
- * Walther, "Evaluating derivatives", 2nd ed., ch. 3.) */
+ * The tape has the calls in the order of execution, so each call reads results
+ * of earlier ones.  From the last call to the first, the gradients of the loss
+ * by a call's results give those by its arguments, through the derived
+ * gradients of its operator.  Contributions of several calls are added up.
+ * Only tensors between a weight and the loss are considered.  (Griewank,
+ * Walther, "Evaluating derivatives", 2nd ed., ch.  3.) */
 #include "config.h"
 
 #include "compiler/train/trainer.h"
@@ -40,7 +40,7 @@ static grad_rule *make_rule(trainer *t, const ast_op *op, int param)
 	return r;
 }
 
-/* The rule for one parameter; derived when it is first asked for. */
+/* The gradient rule for one parameter, derived on first use. */
 static const grad_rule *rule_of(trainer *t, const ast_op *op, int param)
 {
 	grad_rule **rules = strmap_get(t->rules, op->name);
@@ -110,7 +110,7 @@ static bool is_wanted(const trainer *t, const tape_call *c)
 	return false;
 }
 
-/* Whether the derivative by argument j is asked for. */
+/* Whether the derivative by argument j is needed. */
 static bool flows_to(trainer *t, const tape_call *c, int j)
 {
 	return t->flow[c->args[j]].moves && has_floats(t, c->args[j]) &&
@@ -136,7 +136,8 @@ static void find_wanted(trainer *t)
 
 typedef VEC(const tape_call *) path;
 
-/* The calls that lead from a weight to tensor x, the last one first. */
+/* Finds the calls that lead from a weight to tensor x, the last one first.
+ * Returns the weight. */
 static tensor_id path_from_weight(trainer *t, tensor_id x, path *p)
 {
 	for (int i = t->b->tape.n - 1; i >= 0; i--) {
@@ -154,7 +155,7 @@ static tensor_id path_from_weight(trainer *t, tensor_id x, path *p)
 	return x;
 }
 
-/* The calls after number i that lead from its results to the loss. */
+/* Finds the calls after number i that lead from its results to the loss. */
 static void path_to_loss(trainer *t, int i, path *p)
 {
 	const tape_call *at = &t->b->tape.at[i];
@@ -215,7 +216,7 @@ static bool is_zero(const trainer *t, tensor_id x)
 	return bits == 0;
 }
 
-/* Whether the backward pass computes it, by a node of its own. */
+/* Whether the backward pass computes x by a node of its own. */
 static bool is_made(const trainer *t, tensor_id x)
 {
 	return x >= t->ntensors && graph_tensor(t->b, x)->kind == TENSOR_RESULT;
@@ -230,7 +231,7 @@ static int made_by(const trainer *t, const tape_call *c)
 	return NONE;
 }
 
-/* Nodes that are added from now on belong to the gradient of this call. */
+/* Makes nodes added from now on belong to the gradient of this call. */
 static void set_forward(trainer *t, const tape_call *c)
 {
 	graph_builder *b = t->b;
@@ -243,8 +244,7 @@ static void set_forward(trainer *t, const tape_call *c)
 	b->origin = b->nodes.at[b->forward].origin;
 }
 
-/* Notes a part of the gradient of x: that through parameter `param` of call
- * i. */
+/* Notes a term of the gradient of x, through parameter `param' of call i. */
 static void add_part(trainer *t, int i, int param, tensor_id x, tensor_id more)
 {
 	const tape_call *c = &t->b->tape.at[i];
@@ -259,9 +259,9 @@ static void add_part(trainer *t, int i, int param, tensor_id x, tensor_id more)
 		vec_push(t->b->tmp, &t->flow[x].parts, part);
 }
 
-/* The parts of the last readers come first, as in the backward pass: for a
- * tensor that the steps of a loop read, the sum grows as the steps go back, and
- * no step's part waits for others. */
+/* Terms of the last readers come first, as in the backward pass.  For a tensor
+ * read by the steps of a loop the sum then grows as the steps go back, and no
+ * step's term has to wait for others. */
 static int by_reader(const void *x, const void *y)
 {
 	const grad_part *a = x, *b = y;
@@ -293,8 +293,8 @@ static bool add_to(trainer *t, tensor_id x, const grad_part *part)
 	return true;
 }
 
-/* Adds up the parts of the gradient of x, which are all known, in an order that
- * follows from the graph, not from the order of the statements. */
+/* Adds up the terms of the gradient of x, which are all known.  The order
+ * follows from the graph, not from the order of statements. */
 static bool sum_up(trainer *t, tensor_id x)
 {
 	flow *f = &t->flow[x];
@@ -308,7 +308,7 @@ static bool sum_up(trainer *t, tensor_id x)
 	return true;
 }
 
-/* The derivative by the call's result r, 0 where nothing depends on it. */
+/* The derivative by the call's result r; 0 if nothing depends on it. */
 static tensor_id adjoint_of(trainer *t, const tape_call *c, int r)
 {
 	tensor_id x = c->results[r];
@@ -358,7 +358,7 @@ static bool has_adjoint(const trainer *t, const tape_call *c)
 	return false;
 }
 
-/* The weights whose derivatives are complete with call i. */
+/* Finishes the weights whose derivatives are complete with call i. */
 static bool finish_weights(trainer *t, int i)
 {
 	const tape_call *c = &t->b->tape.at[i];
@@ -374,14 +374,15 @@ static bool finish_weights(trainer *t, int i)
 			f->adjoint != NONE
 				? f->adjoint
 				: train_fill(t, graph_type(t->b, w), 0);
-		f->wanted = false; /* it may be an argument twice */
+		f->wanted = false; /* may be an argument twice */
 		if (!optimizer_gradient(t, w, adjoint))
 			return false;
 	}
 	return true;
 }
 
-/* The derivatives by the results of a call are complete: "h.grad" of h. */
+/* Names the derivatives by the call's results, which are complete: "h.grad" for
+ * h. */
 static void name_adjoints(trainer *t, const tape_call *c)
 {
 	graph_builder *b = t->b;
@@ -418,7 +419,7 @@ void backward_plan(trainer *t)
 	find_wanted(t);
 }
 
-/* The loss's derivative by itself: 1, or the scale of the loss. */
+/* Sets the derivative of the loss by itself: 1, or the scale of the loss. */
 static bool start(trainer *t)
 {
 	graph_builder *b = t->b;

@@ -1,14 +1,14 @@
-/* Optimizers, which are operators:
+/* Optimizers are operators:
  *
  *	op sgd(w[..d], g[..d], velocity[..d], step[]: i64, lr[]: f64;
  *	       default_lr: float = 0.001, momentum: float = 0.0, ..)
  *	    -> (next_w[..d], next_velocity[..d], next_step[]: i64)
  *
  * The first parameter is the weight, the second the gradient of the loss by it.
- * A parameter p for which there is a result next_p is a state, 0 before the
- * first step: one of each weight, or, where it has no dimensions, one for all.
- * Any other is an input without dimensions, which is fed in each run, or is
- * what the attribute default_p says. */
+ * A parameter p with a result next_p is a state that is 0 before the first
+ * step.  There is one for each weight, or a single one for all if it has no
+ * dimensions.  Any other parameter is an input without dimensions.  It is fed
+ * in each run, or has the value of the attribute default_p. */
 #include "config.h"
 
 #include "compiler/train/trainer.h"
@@ -21,20 +21,21 @@
 /* A weight and its gradient. */
 typedef struct update {
 	tensor_id weight, gradient;
-	tensor_id squares; /* the gradient's squares, summed up; NONE */
+	tensor_id squares; /* sum of the gradient's squares; NONE */
 	int place;	   /* of the weight in trainer.order */
 } update;
 
 struct optimizer {
 	named_op by;
-	int *next;	   /* by parameter: its result, NONE for an input */
-	tensor_id *shared; /* by parameter: what all updates have, NONE */
-	VEC(update) updates; /* that wait for all the gradients */
+	int *next;	   /* by parameter: its result; NONE for an input */
+	/* by parameter: tensor shared by all updates; NONE */
+	tensor_id *shared;
+	VEC(update) updates; /* waiting until all gradients are known */
 	VEC(tensor_id) states;
-	/* NULL where no gradient waits for the others: */
+	/* NULL if no gradient waits for the others: */
 	const ast_op *square, *clip, *scale;
-	const ast_op *kept, *rescale; /* NULL where the loss is not scaled */
-	tensor_id squares;	      /* of all gradients, NONE */
+	const ast_op *kept, *rescale; /* NULL if the loss is not scaled */
+	tensor_id squares;	      /* of all gradients; NONE */
 	tensor_id loss_scale, good_steps;
 };
 
@@ -64,7 +65,7 @@ static int find_next(trainer *t, const ast_op *op, const char *name)
 	return NONE;
 }
 
-/* Pairs parameters with results. */
+/* Pairs parameters with results, as described above. */
 static bool read_signature(trainer *t)
 {
 	optimizer *o = t->optimizer;
@@ -104,8 +105,8 @@ static bool open_clipping(trainer *t)
 	       (o->scale = train_library(t, "scaled_gradient"));
 }
 
-/* Small gradients vanish in f16 unless the loss is scaled up; a step in which
- * one of them overflows is skipped. */
+/* Prepares loss scaling.  Small gradients vanish in f16 unless the loss is
+ * scaled up.  A step in which a gradient overflows is skipped. */
 static bool open_scaling(trainer *t)
 {
 	optimizer *o = t->optimizer;
@@ -129,8 +130,8 @@ bool optimizer_open(trainer *t)
 
 /* ---- parameters -------------------------------------------------------- */
 
-/* The type of a parameter for a weight; DT_NONE where the operator says
- * nothing that helps. */
+/* The element type of a parameter for a weight; DT_NONE if the operator does
+ * not determine it. */
 static dtype element_of(const ast_tensor *p, dtype weight)
 {
 	switch (p->type.kind) {
@@ -144,7 +145,7 @@ static dtype element_of(const ast_tensor *p, dtype weight)
 	}
 }
 
-/* lr: an input that need not be fed. */
+/* Adds an input such as lr, which need not be fed. */
 static tensor_id add_input(trainer *t, int param, const tensor_type *type)
 {
 	graph_builder *b = t->b;
@@ -174,8 +175,8 @@ static tensor_id add_state(trainer *t, const char *name,
 	return id;
 }
 
-/* A state that all weights share.  Its name is none that a model gives: models
- * without it may have the states of one that has been trained. */
+/* Adds a state shared by all weights.  Its name cannot occur in a model: a
+ * model without it may take the states of a trained one. */
 static tensor_id add_shared(trainer *t, const char *name,
 			    const tensor_type *type, double first)
 {
@@ -209,7 +210,8 @@ static tensor_id argument(trainer *t, int i, const update *u)
 	return o->shared[i];
 }
 
-/* Attributes of type `type` without a default are the weight's. */
+/* The values of the operator's attributes.  One of type `type' without a
+ * default gets the weight's type. */
 static const attr_value **attributes(trainer *t, const update *u)
 {
 	graph_builder *b = t->b;
@@ -232,8 +234,8 @@ static const attr_value **attributes(trainer *t, const update *u)
 
 /* ---- the update of a weight -------------------------------------------- */
 
-/* If the loss is scaled, a step with a gradient that is not finite leaves a
- * state as it is. */
+/* If the loss is scaled, makes a step with a gradient that is not finite leave
+ * a state unchanged. */
 static bool keep_unless_finite(trainer *t, tensor_id state, tensor_id *next)
 {
 	graph_builder *b = t->b;
@@ -247,19 +249,20 @@ static bool keep_unless_finite(trainer *t, tensor_id state, tensor_id *next)
 			  train_option_site(t, "precision"), next);
 }
 
-/* Makes a result of the update of a weight the next value of a state. */
+/* Makes a result of an update the next value of a state. */
 static bool set_next(trainer *t, tensor_id state, tensor_id next)
 {
 	graph_builder *b = t->b;
 	const char *name = graph_tensor(b, state)->name;
-	if (graph_tensor(b, state)->next != NONE) /* for all, done before */
+	/* shared by all, done before */
+	if (graph_tensor(b, state)->next != NONE)
 		return true;
 	if (!train_same_type(graph_type(b, state), graph_type(b, next)))
 		return refuse(t, arena_printf(
 			b->tmp, "it makes %s of '%s', which is %s",
 			tensor_type_text(b->tmp, graph_type(b, next)), name,
 			tensor_type_text(b->tmp, graph_type(b, state))));
-	if (next == state) /* by a gradient of 0 */
+	if (next == state) /* unchanged, as the gradient is 0 */
 		return true;
 	if (!keep_unless_finite(t, state, &next))
 		return false;
@@ -307,14 +310,15 @@ static bool add_squares(trainer *t, update *u)
 			  train_option_site(t, "clip-norm"), &u->squares);
 }
 
-/* The last weights first, whose gradients are known first. */
+/* The last weights come first, as their gradients are known first. */
 static int by_place(const void *x, const void *y)
 {
 	const update *a = x, *b = y;
 	return (a->place < b->place) - (a->place > b->place);
 }
 
-/* In an order that is the graph's own, not that of its statements. */
+/* Adds up the squares of all gradients in an order that follows from the graph,
+ * not from the statements. */
 static bool add_all_squares(trainer *t)
 {
 	optimizer *o = t->optimizer;
@@ -335,7 +339,7 @@ static bool add_all_squares(trainer *t)
 	return true;
 }
 
-/* The scale of the next step. */
+/* Sets the scale of the next step. */
 static bool set_next_scale(trainer *t)
 {
 	graph_builder *b = t->b;
@@ -415,8 +419,8 @@ bool optimizer_gradient(trainer *t, tensor_id weight, tensor_id gradient)
 
 /* ---- states that no weight depends on ---------------------------------- */
 
-/* Marks a tensor, and those that it is computed from; with a state that is
- * read, its next value is marked, too. */
+/* Marks a tensor and those from which it is computed.  A state that is read
+ * marks its next value, too. */
 static void mark(trainer *t, tensor_id from, bool *live)
 {
 	graph_builder *b = t->b;
@@ -438,8 +442,8 @@ static void mark(trainer *t, tensor_id from, bool *live)
 	}
 }
 
-/* A momentum of 0 needs no velocity, nor does a step count that is not asked
- * for have to be kept. */
+/* Drops states that are not needed: the velocity if the momentum is 0, and a
+ * step count that nothing reads. */
 static void drop_states(trainer *t)
 {
 	graph_builder *b = t->b;

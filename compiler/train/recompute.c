@@ -1,14 +1,14 @@
-/* --recompute: the backward pass reads some results of the forward pass out of
- * copies: nodes that compute them again from kept tensors, as late as they are
- * needed.
+/* The option --recompute: the backward pass reads some results of the forward
+ * pass from copies.  Copies are nodes that compute them again from kept
+ * tensors, as late as possible.
  *
- * The tensors to recompute under a budget are found by trials: for each of
- * several widths the forward pass is taken apart into segments, as in Chen, Xu,
- * Zhang, Guestrin, "Training deep nets with sublinear memory cost", 2016, at
- * places where few bytes cross; tensors that cross are kept, the rest of a
- * segment is computed again when the backward pass comes to it.  One more
- * trial: everything but reductions is cheap, and is computed again from their
- * results. */
+ * The tensors to recompute under a budget are found by trials.  For each of
+ * several widths the forward pass is divided into segments at places where few
+ * bytes cross (Chen, Xu, Zhang, Guestrin, "Training deep nets with sublinear
+ * memory cost", 2016).  Tensors that cross are kept; the rest of a segment is
+ * computed again when the backward pass reaches it.  In one more trial
+ * everything except reductions counts as cheap, and is computed again from
+ * their results. */
 #include "config.h"
 
 #include "compiler/train/trainer.h"
@@ -22,22 +22,23 @@
 
 typedef VEC(built_node) node_list;
 
-/* The nodes of the graph where some tensors are computed again. */
+/* The graph's nodes with copies of some of them. */
 typedef struct rewriting {
 	graph_builder *b;
 	int nforward, ntensors;
-	const bool *dropped; /* by tensor: the backward pass reads copies */
-	tensor_id *copy;     /* by tensor; NONE; copies come behind all */
+	const bool *dropped; /* by tensor: the backward pass reads a copy */
+	/* by tensor: its copy; NONE.  Copies come after all nodes */
+	tensor_id *copy;
 	VEC(tensor_id) originals; /* of the copies */
 	node_list nodes;
 	int64_t flops; /* of the copies */
 } rewriting;
 
-/* The best of the trials so far. */
+/* The best trial so far. */
 typedef struct choice {
-	int64_t bytes; /* that are in use at once */
+	int64_t bytes; /* most bytes in use at a time */
 	int64_t flops;
-	const bool *dropped; /* NULL: nothing yet */
+	const bool *dropped; /* NULL: no trial yet */
 } choice;
 
 /* ---- rewriting --------------------------------------------------------- */
@@ -56,7 +57,7 @@ static int ascending(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Adds the node that makes tensor t again. */
+/* Adds a copy of the node that makes tensor t. */
 static void add_copy(rewriting *w, tensor_id t)
 {
 	graph_builder *b = w->b;
@@ -74,7 +75,7 @@ static void add_copy(rewriting *w, tensor_id t)
 		w->flops = INT64_MAX;
 }
 
-/* The copy of tensor t; makes it, and those that it is made of. */
+/* The copy of tensor t.  Makes it, and the copies that it needs. */
 static tensor_id copy_of(rewriting *w, tensor_id t)
 {
 	graph_builder *b = w->b;
@@ -82,7 +83,7 @@ static tensor_id copy_of(rewriting *w, tensor_id t)
 	if (w->copy[t] != NONE)
 		return w->copy[t];
 	vec_push(b->tmp, &all, t);
-	w->copy[t] = t; /* seen */
+	w->copy[t] = t; /* marks it as visited */
 	for (int i = 0; i < all.n; i++) {
 		const built_node *n =
 			&b->nodes.at[b->tensors.at[all.at[i]]->node];
@@ -123,7 +124,7 @@ static rewriting rewrite(graph_builder *b, int nforward, const bool *dropped)
 	return w;
 }
 
-/* Makes the graph be so. */
+/* Changes the graph accordingly. */
 static void accept(rewriting *w)
 {
 	graph_builder *b = w->b;
@@ -149,7 +150,7 @@ static tensor_id original(const rewriting *w, tensor_id t)
 	return t < w->ntensors ? t : w->originals.at[t - w->ntensors];
 }
 
-/* Marks tensors that stay until the end of a run. */
+/* Marks tensors that are kept until the end of a run. */
 static bool *find_lasting(const graph_builder *b, int n)
 {
 	bool *lasting = ARENA_ARRAY(b->tmp, bool, n + 1);
@@ -163,8 +164,8 @@ static bool *find_lasting(const graph_builder *b, int n)
 	return lasting;
 }
 
-/* By tensor the last node that reads it, NONE; nodes that nothing depends on
- * do not count. */
+/* By tensor: the last node that reads it; NONE.  Nodes without effect do not
+ * count. */
 static int *last_uses(const rewriting *w, const bool *lasting)
 {
 	int n = w->ntensors + w->originals.n;
@@ -181,7 +182,8 @@ static int *last_uses(const rewriting *w, const bool *lasting)
 	return last;
 }
 
-/* The most bytes of computed tensors at once, in the order of the nodes. */
+/* The most bytes of computed tensors in use at once, in the order of the
+ * nodes. */
 static int64_t most_bytes(const rewriting *w)
 {
 	const graph_builder *b = w->b;
@@ -201,7 +203,7 @@ static int64_t most_bytes(const rewriting *w)
 			if (last[t] != i || from->kind != TENSOR_RESULT)
 				continue;
 			now -= tensor_nbytes(&from->type);
-			last[t] = INT32_MAX; /* it may be read twice */
+			last[t] = INT32_MAX; /* may be read twice */
 		}
 	}
 	return most;
@@ -217,8 +219,8 @@ static bool may_drop(const graph_builder *b, int nforward, tensor_id t)
 	       !x->t.output && x->next_of == NONE;
 }
 
-/* The bytes that are made before and read behind each node of the forward pass,
- * by it alone. */
+/* For each node of the forward pass: the bytes made before it and read after it
+ * by the forward pass alone. */
 static int64_t *crossing_bytes(const graph_builder *b, int nforward,
 			       const int *last)
 {
@@ -247,8 +249,8 @@ static int *last_forward_uses(const graph_builder *b, int nforward)
 	return last;
 }
 
-/* Segments of about that many bytes each: counts, by node, those that end
- * before it. */
+/* Divides into segments of about `width' bytes each.  By node: the number of
+ * segments that end before it. */
 static int *cut_segments(const graph_builder *b, int nforward,
 			 const int64_t *crossing, int64_t width)
 {
@@ -298,8 +300,8 @@ static const bool *drop_cheap(const graph_builder *b, int nforward)
 	return dropped;
 }
 
-/* Among trials within the limit the one that computes least again; among the
- * others, the one that has least in use. */
+/* Among trials within the limit the one with least recomputation is better,
+ * among others the one with least memory. */
 static bool is_better(const choice *x, const choice *than, int64_t limit)
 {
 	if (!than->dropped)
@@ -355,7 +357,7 @@ static bool matches(const graph_builder *b, const char *glob, tensor_id t)
 					  label, n->label), 0) == 0;
 }
 
-/* The tensors that one of the globs names. */
+/* Finds the tensors that match one of the globs. */
 static const bool *find_named(trainer *t, int nforward, const char *globs)
 {
 	graph_builder *b = t->b;

@@ -1,5 +1,5 @@
-/* From a model to a step of its training: the weights that are trained, the
- * loss, and the order in which the parts are made. */
+/* Makes a training step of a model: the trained weights, the loss, and the
+ * order in which the parts are made. */
 #include "config.h"
 
 #include "compiler/train/trainer.h"
@@ -11,7 +11,7 @@
 #include "dsl/builtins.h"
 #include "kernel/eval.h"
 
-/* A place that is no call: the model as a whole. */
+/* The place of diagnostics about the model as a whole. */
 static const call_site the_model = { .place = NULL };
 
 /* ---- for all parts ----------------------------------------------------- */
@@ -81,8 +81,8 @@ bool weight_globs_match(const weight_globs *g, const char *name)
 	return any;
 }
 
-/* Whether a weight may be trained.  Each pattern is asked, so that those that
- * name no weight are found. */
+/* Whether a weight may be trained.  Every pattern is tried, so that patterns
+ * that match no weight are noticed. */
 static bool is_free(const train_options *o, const char *name)
 {
 	bool frozen = weight_globs_match(&o->freeze, name);
@@ -90,7 +90,7 @@ static bool is_free(const train_options *o, const char *name)
 	return !frozen && (chosen || o->only.n == 0);
 }
 
-/* The number of the output that is called "loss"; NONE. */
+/* The number of the output named "loss"; NONE if there is none. */
 static int find_loss(const graph_builder *b)
 {
 	for (int i = 0; i < b->outputs.n; i++)
@@ -120,7 +120,8 @@ static bool set_loss(trainer *t)
 	return true;
 }
 
-/* Sets up the flow of each tensor; weights that may be trained move. */
+/* Sets up the flow of each tensor; weights that may be trained have `moves'
+ * set. */
 static void find_candidates(trainer *t)
 {
 	graph_builder *b = t->b;
@@ -135,7 +136,7 @@ static void find_candidates(trainer *t)
 	}
 }
 
-/* Weights that the loss depends on become states. */
+/* Makes weights on which the loss depends states. */
 static bool set_weights(trainer *t)
 {
 	graph_builder *b = t->b;
@@ -162,7 +163,7 @@ static bool set_weights(trainer *t)
 /* ---- what was folded --------------------------------------------------- */
 
 
-/* A known tensor that depends on no trained weight is a constant for good. */
+/* A known tensor that depends on no trained weight remains a constant. */
 static void settle_known(trainer *t)
 {
 	graph_builder *b = t->b;
@@ -188,8 +189,8 @@ static void settle_known(trainer *t)
 	build_replace(b, to);
 }
 
-/* A node that copies one of its inputs is replaced by that input: until now it
- * was a call of its own, whose gradient may differ from that of no call. */
+/* Replaces a node that copies one of its inputs by that input.  It was needed
+ * until now as a call with a gradient of its own. */
 static void drop_copies(trainer *t)
 {
 	graph_builder *b = t->b;
@@ -231,7 +232,7 @@ static bool add_all(trainer *t)
 	       recompute(t, nforward);
 }
 
-/* Without a loss any weight may have been changed by a run of training. */
+/* Without a loss any weight may have been changed by a training run. */
 static bool add_states(trainer *t)
 {
 	graph_builder *b = t->b;

@@ -1,9 +1,9 @@
-/* Constants of an ONNX model that may be no weights.
+/* Finds constants of an ONNX model that may not be weights.
  *
- * Exporters keep both as initializers, and keep equal ones once: a scale, the
- * zeros that a state begins with, and the ones of several norms, look like
- * weights.  Nothing tells them apart for certain, so those that are trained all
- * the same are named. */
+ * Exporters store both as initializers, and store equal ones once.  A scale,
+ * the initial zeros of a state, and the ones of several norms look like
+ * weights.  Nothing distinguishes them for certain, so doubtful constants that
+ * are trained are named in a warning. */
 #include "config.h"
 
 #include "compiler/train/trainer.h"
@@ -13,8 +13,9 @@
 /* The nodes of the model that read each tensor. */
 typedef struct users {
 	int *count;
-	const char **last; /* place of the last one */
-	tensor_id *is; /* the tensor that it is in a shorter type, or itself */
+	const char **last; /* by tensor: place of the last one */
+	/* by tensor: the tensor of which it is a shorter version; itself */
+	tensor_id *is;
 } users;
 
 static void note_user(users *u, tensor_id t, const char *place)
@@ -26,7 +27,7 @@ static void note_user(users *u, tensor_id t, const char *place)
 	u->last[t] = place;
 }
 
-/* Calls that one node of the model makes have one place. */
+/* Calls made for one node of the model have the same place. */
 static users find_users(trainer *t)
 {
 	graph_builder *b = t->b;
@@ -48,7 +49,7 @@ static users find_users(trainer *t)
 
 static bool is_uniform(graph_builder *b, tensor_id t)
 {
-	enum { MOST = 1 << 22 }; /* bytes; what is larger is a weight */
+	enum { MOST = 1 << 22 }; /* bytes; larger constants are weights */
 	const tensor_type *type = graph_type(b, t);
 	const char *data = graph_constant_data(b, t, MOST);
 	size_t size = dtype_size(type->type);
@@ -59,9 +60,10 @@ static bool is_uniform(graph_builder *b, tensor_id t)
 	return n > 0;
 }
 
-/* The reason to doubt that a tensor is a weight; NULL for none.  A tensor of
- * one dimension with equal elements and one user may be the weight of a norm
- * before training; one number is a weight where weights were named. */
+/* The reason to doubt that a tensor is a weight; NULL if there is none.  A
+ * tensor of one dimension with equal elements and one user may be the weight of
+ * a norm before training.  A single number is a weight only if weights were
+ * named. */
 static const char *doubt(trainer *t, tensor_id id, int nusers)
 {
 	graph_builder *b = t->b;
@@ -77,7 +79,7 @@ static const char *doubt(trainer *t, tensor_id id, int nusers)
 
 enum { FEW = 8 };
 
-/* Names in a message, FEW of many, each with a reason. */
+/* Names for a message: the first FEW, each with a reason. */
 typedef struct names {
 	const char *text;
 	int count;

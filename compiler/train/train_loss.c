@@ -1,11 +1,11 @@
-/* --loss OPERATOR: the loss that a model without one is trained for. */
+/* The option --loss OPERATOR: the loss for training a model that has none. */
 #include "config.h"
 
 #include "compiler/train/trainer.h"
 
 #include <string.h>
 
-/* The sizes that the operator's first parameter gives the names in its
+/* The sizes that the operator's first parameter gives to names in its
  * signature. */
 typedef struct binding {
 	const ast_tensor *param;
@@ -17,8 +17,8 @@ static bool is_pack(const ast_expr *e)
 	return e->kind == AST_PACK && e->pack->kind == PACK_ALL;
 }
 
-/* The dimensions that a dimension of the signature stands for: dims[0..*n).
- * False where the first parameter does not have it. */
+/* The dimensions that a dimension of the signature stands for, dims[0..*n).
+ * Returns false if the first parameter does not have it. */
 static bool find_dims(const binding *b, const ast_expr *e, const int64_t **dims,
 		      int *n)
 {
@@ -57,7 +57,7 @@ static dtype label_element(const ast_tensor *p, dtype other)
 	}
 }
 
-/* The type of the label, from the prediction's. */
+/* The type of the label, derived from the prediction's. */
 static bool label_type(const ast_op *op, const tensor_type *prediction,
 		       tensor_type *label)
 {

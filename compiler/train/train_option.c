@@ -1,4 +1,4 @@
-/* The texts of options that name an operator: "adamw,weight_decay=0.1". */
+/* The text of an option that names an operator: "adamw,weight_decay=0.1". */
 #include "config.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static bool read_float(const char *text, double *v)
 	return *text && !*end && !errno;
 }
 
-/* One element as what the attribute declares. */
+/* Reads one element of the type that the attribute declares. */
 static bool read_value(const ast_attr *a, const char *text, int64_t *i,
 		       double *f)
 {
@@ -35,7 +35,7 @@ static bool read_value(const ast_attr *a, const char *text, int64_t *i,
 	case ATTR_STRING:
 		return true;
 	case ATTR_GRAPH:
-		break; /* operators have none */
+		break; /* operators have no such attributes */
 	}
 	return false;
 }
@@ -62,7 +62,7 @@ static int find_attr(arena *a, const ast_op *op, const char *name)
 				      arena_printf(a, "default_%s", name));
 }
 
-/* One "key=value". */
+/* Reads one "key=value". */
 static bool read_setting(trainer *t, named_op *to, const char *text)
 {
 	arena *a = t->b->tmp;

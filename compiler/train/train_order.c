@@ -1,11 +1,11 @@
-/* The order of a model's nodes and tensors that follows from what they compute:
- * what is summed up over several of them is summed up in this order, so that
- * the order of the model's statements decides nothing. */
+/* The order of a model's nodes and tensors that follows from what they compute.
+ * Sums over several of them are added up in this order, so the order of the
+ * model's statements has no effect. */
 #include "config.h"
 
 #include "compiler/train/trainer.h"
 
-/* The graph as it is so far, as far as its order depends on it. */
+/* The graph so far, as far as the order depends on it. */
 static graph graph_so_far(const graph_builder *b)
 {
 	graph g = { .ntensors = b->tensors.n, .nnodes = b->nodes.n };
