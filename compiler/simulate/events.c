@@ -1,4 +1,5 @@
-/* The event loop: what ends at an instant, and what may begin then. */
+/* The event loop: handles what ends at an instant, and begins what can begin
+ * then. */
 #include "config.h"
 
 #include "compiler/simulate/events.h"
@@ -8,18 +9,18 @@
 #include "base/vec.h"
 #include "compiler/simulate/flows.h"
 
-/* The messages that wait for the end of a unit, or of a message. */
+/* The messages that wait for the end of a unit or of another message. */
 typedef struct dependents {
-	int *first; /* by unit or message, and one more */
+	int *first; /* index by unit or message, and one past the last */
 	int *at;
 } dependents;
 
 typedef struct runner {
 	stage_units *units;
-	int *of_stream[SIMULATED_STREAMS]; /* units, in order */
+	int *of_stream[SIMULATED_STREAMS]; /* units in order */
 	int n[SIMULATED_STREAMS], ended[SIMULATED_STREAMS];
 	bool works[SIMULATED_STREAMS];
-	bool moved;	 /* it is to be looked at */
+	bool moved;	 /* the stage has to be looked at */
 	dependents ends; /* of units */
 } runner;
 
@@ -30,10 +31,11 @@ typedef struct loop {
 	runner *stages;
 	const event_message *messages;
 	simulated_message *out;
-	int *missing;	 /* by message: ends that it waits for */
-	bool *ended;	 /* messages */
+	int *missing;	 /* by message: ends that it still waits for */
+	bool *ended;	 /* by message */
 	dependents ends; /* of messages */
-	/* All that takes time: stage and stream, behind these messages. */
+	/* Everything that takes time.  Messages come first, then each stage and
+	 * stream. */
 	flows *flows;
 	VEC(int) moved;	   /* stages to look at */
 	VEC(int) messages_ready;
@@ -42,7 +44,7 @@ typedef struct loop {
 
 /* ---- dependents -------------------------------------------------------- */
 
-/* Calls f for each unit and message that a message waits for. */
+/* Called for each unit and message that a message waits for. */
 typedef void dependence(loop *l, dependents *of, int what, int message);
 
 static void each_wait(loop *l, runner *r, const stage_post *x, dependence *f)
@@ -82,7 +84,8 @@ static void note(loop *l, dependents *of, int what, int message)
 	of->at[--of->first[what]] = message;
 }
 
-/* Counts become ends of ranges, which note() makes their beginnings. */
+/* Turns counts into the ends of ranges; note() then moves them to the
+ * beginnings. */
 static void add_up(arena *a, dependents *x, int n)
 {
 	for (int i = 1; i <= n; i++)
@@ -113,7 +116,7 @@ static void touch(loop *l, int s)
 	vec_push(l->tmp, &l->moved, s);
 }
 
-/* A message has one end less to wait for. */
+/* Notes one end for which a message waited. */
 static void notify(loop *l, const dependents *of, int what)
 {
 	for (int i = of->first[what]; i < of->first[what + 1]; i++) {
@@ -151,7 +154,8 @@ static void end_unit(loop *l, int s, int k)
 
 /* ---- begins ------------------------------------------------------------ */
 
-/* Whether it has ended, too, having taken no time. */
+/* Begins a unit.  Returns whether it has also ended because it takes no
+ * time. */
 static bool begin_unit(loop *l, int s, int k)
 {
 	runner *r = &l->stages[s];
@@ -195,8 +199,8 @@ static bool may_begin(const loop *l, const runner *r, const stage_unit *u)
 	return u->message < 0 || l->missing[u->message] == 0;
 }
 
-/* Begins what a stream of a stage does next, if it can; whether that has ended,
- * too. */
+/* Begins the next unit of a stage's stream if possible.  Returns whether it has
+ * also ended. */
 static bool advance(loop *l, int s, int k)
 {
 	runner *r = &l->stages[s];
@@ -214,7 +218,7 @@ static void advance_stage(loop *l, int s)
 			;
 }
 
-/* Begins all that can. */
+/* Begins all units that can begin. */
 static void advance_all(loop *l)
 {
 	while (l->moved.n > 0 || l->messages_ready.n > 0) {

@@ -9,24 +9,26 @@
 #include "base/heap.h"
 #include "base/vec.h"
 
-/* Something that runs.  Where it has been alone all the time it ends at `end'
- * to the last bit. */
+/* Something that runs.  If it was alone all the time, it ends exactly at
+ * `end'. */
 typedef struct flow {
 	const simulated_links *links;
-	double moving;	    /* seconds on its links, alone */
-	double left, as_of; /* of these so many are left at this instant */
-	double speed;	    /* of 1, alone; 0: it has none yet */
-	double next;	    /* speed, while it is found; 0: not yet */
+	double moving;	    /* seconds on its links when alone */
+	double left, as_of; /* seconds left, as of this instant */
+	/* relative to running alone, at most 1; 0: not known yet */
+	double speed;
+	double next;	    /* speed while speeds are computed; 0: not yet */
 	double end;
 	bool joined; /* it is on its links */
 	bool seen;
-	int version; /* of its event: others are void */
+	int version; /* of its event; events of other versions are void */
 } flow;
 
 typedef struct link {
-	VEC(int) on; /* flows */
-	double taken, asked; /* while speeds are found: by those that are, and
-				by the others for a byte per second each */
+	VEC(int) on; /* flows on the link */
+	/* while speeds are computed: share taken by flows that have a speed;
+	 * share that the others take at one byte per second each */
+	double taken, asked;
 	bool seen;
 } link;
 
@@ -34,13 +36,14 @@ struct flows {
 	arena *a;
 	flow *all;
 	link *links;
-	heap events; /* ends, and instants of joining */
-	VEC(int) changed; /* links */
-	VEC(int) some, between; /* flows to be shared, and their links */
+	/* ends of flows, and instants at which they join their links */
+	heap events;
+	VEC(int) changed; /* links that changed */
+	VEC(int) some, between; /* flows that share links, and these links */
 	double now;
 };
 
-/* Instants are at least 0, and so in the order of their bits. */
+/* Instants are >= 0, so their bits have the same order. */
 static int64_t key_of(double seconds)
 {
 	int64_t key;
@@ -133,7 +136,8 @@ static void see_link(flows *f, int i)
 	vec_push(f->a, &f->between, i);
 }
 
-/* All flows that are connected with some links, and all of their links. */
+/* Finds all flows connected with the changed links, and all links of these
+ * flows. */
 static void find_connected(flows *f)
 {
 	f->some.n = f->between.n = 0;
@@ -155,7 +159,7 @@ static void find_connected(flows *f)
 	}
 }
 
-/* The part of a link that a flow takes, alone. */
+/* The fraction of a link that a flow takes when alone. */
 static double part_of(const flow *x, int i)
 {
 	return fmin(x->links->at[i].seconds / x->moving, 1);
@@ -179,7 +183,7 @@ static void count_links(flows *f)
 	}
 }
 
-/* The rate at which a link is full. */
+/* The rate at which a link becomes full. */
 static double fills_at(const link *l)
 {
 	return l->asked > 0 ? fmax(1 - l->taken, 0) / l->asked : INFINITY;
@@ -197,9 +201,9 @@ static bool is_held(const flows *f, const flow *x, double rate)
 	return false;
 }
 
-/* Raises the rates of all flows that have none yet, alike, until a link is full
- * or one has the rate that it has alone, and sets those that end there; the
- * number of these. */
+/* Raises the rates of all flows without a speed equally, until a link is full
+ * or a flow reaches the speed it has alone.  Sets the speeds of flows that are
+ * stopped by this.  Returns their number. */
 static int raise_rates(flows *f)
 {
 	double rate = INFINITY, full = INFINITY;
@@ -251,7 +255,7 @@ static void share(flows *f)
 
 /* ---- instants ---------------------------------------------------------- */
 
-/* The next event that is not void; NULL: there is none. */
+/* The next event that is not void; NULL if there is none. */
 static const heap_entry *next_event(flows *f)
 {
 	while (f->events.entries.n > 0) {

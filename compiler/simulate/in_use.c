@@ -1,4 +1,4 @@
-/* Memory over time. */
+/* Memory in use over time. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -11,13 +11,13 @@ typedef struct span {
 	double begin, end;
 } span;
 
-/* The buffers of a stage, each turn's apart, by the instants of a step. */
+/* The buffers of a stage, separate for each turn, by the instants of a step. */
 typedef struct watch {
-	const plan *q;	/* unrolled */
+	const plan *q;	/* the stage's plan, unrolled */
 	const lifetime *lives;
 	span *spans;	/* by buffer */
 	bool *written;
-	span now;	/* of the instruction at hand */
+	span now;	/* of the current instruction */
 } watch;
 
 static void note_read(void *to, int buffer)
@@ -33,7 +33,7 @@ static bool is_same_place(const plan *q, int x, int y)
 	return x != y && a->offset == b->offset && a->nbytes == b->nbytes;
 }
 
-/* A result that is written over an operand takes its place over. */
+/* A result that is written over an operand takes over its place. */
 static void hand_over(watch *w, int instr)
 {
 	const plan *q = w->q;
@@ -59,7 +59,7 @@ static void note_instr(watch *w, int instr)
 	hand_over(w, instr);
 }
 
-/* Sets the spans of what is there before the step, or stays after it. */
+/* Sets the spans of buffers that exist before the step or remain after it. */
 static void keep_given(watch *w, double seconds)
 {
 	for (int b = 0; b < w->q->nbuffers; b++) {
@@ -83,7 +83,8 @@ static int *first_messages(arena *a, const plan_pipeline *p,
 	return first;
 }
 
-/* The instants of each instruction, which are in the order of the units. */
+/* Notes the instants of each instruction.  They are in the order of the
+ * units. */
 static void note_all(watch *w, const simulation *s, int stage,
 		     const int *messages)
 {
@@ -118,7 +119,7 @@ typedef struct change {
 	int64_t nbytes;
 } change;
 
-/* The end of a use comes before the begin of one at the same instant. */
+/* At one instant the end of a use comes before the begin of another. */
 static int by_instant(const void *x, const void *y)
 {
 	const change *a = x, *b = y;

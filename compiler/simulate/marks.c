@@ -17,8 +17,8 @@ static void raise_subtree(marks *x, int root, int stream, int n)
 	x->all[root].n[stream] = x->any[root].n[stream] = n;
 }
 
-/* Bottom up over the subtrees that make up the span; those above them are above
- * its first cell or its last. */
+/* Visits bottom up the subtrees that make up the span.  All nodes above them
+ * are above the first or the last cell. */
 void marks_raise(marks *x, cell_span s, int stream, int n)
 {
 	int lo = s.from + x->nleaves, hi = s.to + x->nleaves;

@@ -1,4 +1,4 @@
-/* The seconds of instructions and messages, by the time model. */
+/* The seconds that instructions and messages take, by the time model. */
 #include "config.h"
 
 #include <math.h>
@@ -9,8 +9,9 @@
 
 /* ---- devices ----------------------------------------------------------- */
 
-/* The level of links between two devices, by their numbers: the outermost at
- * which they are in different parts; the number of levels for one device. */
+/* The level of links between two devices, given by number: the outermost level
+ * at which they are in different parts.  For one and the same device the number
+ * of levels. */
 static int level_between(const topology *t, int v, int w)
 {
 	int level = t->nlevels;
@@ -27,8 +28,8 @@ static int level_between(const topology *t, int v, int w)
 	return level;
 }
 
-/* Whether each axis of the mesh of devices first, first + 1, .. is within the
- * level that topology_levels() says. */
+/* Whether each axis of a mesh on devices first, first + 1, .. lies within the
+ * level given by topology_levels(). */
 static bool fits_levels(const topology *t, const mesh *m, int first)
 {
 	int levels[MAX_AXES], stride = mesh_workers(m), n = stride;
@@ -45,9 +46,9 @@ static bool fits_levels(const topology *t, const mesh *m, int first)
 	return true;
 }
 
-/* The machine as a stage on devices first, first + 1, .. has it.  Where these
- * are not whole parts of it, all its links are taken to be as the slowest that
- * it crosses, *level; else that is -1. */
+/* The machine as seen by a stage on devices first, first + 1, ..  If these are
+ * not whole parts of the machine, all links count as the slowest level that the
+ * stage crosses, *level; otherwise *level is -1. */
 static topology machine_of(const topology *t, const mesh *m, int first,
 			   int *level)
 {
@@ -64,7 +65,7 @@ static topology machine_of(const topology *t, const mesh *m, int first,
 	return own;
 }
 
-/* The speed of the slowest of n devices. */
+/* The speed of the slowest of n devices from `first' on. */
 static double speed_of(const topology *t, int first, int n)
 {
 	double least = t->nkinds == 0 ? 1 : -1;
@@ -82,11 +83,11 @@ static double speed_of(const topology *t, int first, int n)
 
 /* ---- instructions ------------------------------------------------------ */
 
-/* Seconds by class, of stages with equal meshes on alike devices. */
+/* Seconds by class, for stages with equal meshes on equal devices. */
 typedef struct shared {
 	mesh mesh;
 	topology machine;
-	int level; /* of the whole machine that its links are all of; -1 */
+	int level; /* the level of all its links in the whole machine; -1 */
 	double speed;
 	instr_times *times;
 } shared;
@@ -136,7 +137,7 @@ static shared *shared_of(clocks *c, const mesh *m, int first)
 	return x;
 }
 
-/* A stage as one of its turns has it. */
+/* The plan of a stage for one of its turns. */
 static plan in_turn(arena *a, const plan *p, int turn)
 {
 	plan own = *p;
@@ -162,7 +163,7 @@ turn_length simulated_length(const plan_loop *l, int turn)
 						      : TURN_LONG;
 }
 
-/* The last turn of a length; -1: there is none. */
+/* The last turn of this length; -1 if there is none. */
 static int turn_with(const plan_loop *l, turn_length length)
 {
 	int turn = l->turns - 1;
@@ -173,18 +174,19 @@ static int turn_with(const plan_loop *l, turn_length length)
 
 /* ---- links ------------------------------------------------------------- */
 
-/* Loads while they are added up. */
+/* Loads of links, being added up. */
 typedef struct loads {
 	VEC(simulated_load) all;
 	double rate;
 } loads;
 
-/* The numbers of links: at each level those of each stage's devices, out and
- * in, and behind them, where it says what they share, those of its parts. */
+/* Numbers of links.  At each level there are the links of each stage's devices,
+ * out and in.  If the machine gives shared links at a level, those of its parts
+ * follow. */
 typedef struct links {
 	const topology *t;
 	int nstages, n;
-	int first_part[MAX_AXES]; /* -1: they share nothing */
+	int first_part[MAX_AXES]; /* -1: nothing is shared at the level */
 } links;
 
 enum { LINK_OUT, LINK_IN, LINK_WAYS };
@@ -210,7 +212,7 @@ static int stage_link(const links *x, int stage, int level, int way)
 	return (level * x->nstages + stage) * LINK_WAYS + way;
 }
 
-/* That of a device's part. */
+/* The number of the link of a device's part. */
 static int part_link(const links *x, int device, int level, int way)
 {
 	return x->first_part[level] +
@@ -226,7 +228,7 @@ static simulated_load *load_of(arena *a, loads *to, int link)
 	return &to->all.at[to->all.n - 1];
 }
 
-/* Of a stage's devices; of the one with most. */
+/* Adds a load for a stage's devices; the device with most bytes counts. */
 static void load_stage(arena *a, const links *x, loads *to, int stage,
 		       int level, int way, double bytes)
 {
@@ -238,7 +240,7 @@ static void load_stage(arena *a, const links *x, loads *to, int stage,
 	to->rate = bytes > to->rate ? bytes : to->rate;
 }
 
-/* Of a device's part, all of whose bytes add up. */
+/* Adds a load for a device's part, where the bytes of all devices add up. */
 static void load_part(arena *a, const links *x, loads *to, int device,
 		      int level, int way, double bytes)
 {
@@ -248,7 +250,7 @@ static void load_part(arena *a, const links *x, loads *to, int device,
 		bytes / x->t->levels[level].shared;
 }
 
-/* Of links `from' on. */
+/* The longest time among links `from' and later. */
 static double longest_of(const loads *x, int from)
 {
 	double longest = 0;
@@ -259,8 +261,8 @@ static double longest_of(const loads *x, int from)
 	return longest;
 }
 
-/* As they are shared by transfers: the most bytes of a device become its rate.
- */
+/* Converts loads to rates as transfers share them: the most bytes of a device
+ * become its rate. */
 static simulated_links taken_links(arena *a, const loads *x)
 {
 	double longest = longest_of(x, 0);
@@ -272,8 +274,8 @@ static simulated_links taken_links(arena *a, const loads *x)
 	};
 }
 
-/* A stage whose devices each bring so many bytes over the levels of its
- * machine: as many go out as come in. */
+/* The links of a stage whose devices each receive these bytes over the levels
+ * of its machine.  As many go out as come in. */
 static simulated_links collective_links(arena *a, const links *x,
 					const shared *of, int stage, int first,
 					const double *bytes)
@@ -294,7 +296,8 @@ static simulated_links collective_links(arena *a, const links *x,
 	return to;
 }
 
-/* Those of each instruction of a stage; of a phase the first has all. */
+/* The links of each instruction of a stage.  The first instruction of a phase
+ * has those of the whole phase. */
 static simulated_links *each_links(arena *a, const links *x, const shared *of,
 				   const plan *p, int stage, int first)
 {
@@ -313,7 +316,7 @@ static simulated_links *each_links(arena *a, const links *x, const shared *of,
 
 /* ---- messages ---------------------------------------------------------- */
 
-/* The bytes of a worker's pieces by the level that they cross. */
+/* Adds the bytes of a worker's piece at the level that it crosses. */
 static void add_piece(const topology *t, topology_move *to, int level,
 		      double bytes)
 {
@@ -333,7 +336,7 @@ static double slowest_of(const topology *t, const topology_move *moves, int n)
 	return slowest;
 }
 
-/* The bytes of a worker of a stage become loads. */
+/* Adds the bytes of a stage's worker to the loads. */
 static void load_worker(arena *a, const links *x, loads *to, int stage,
 			int device, int way, const topology_move *move)
 {
@@ -354,7 +357,7 @@ static double latency_of(const topology *t, const topology_move *moves, int n)
 	return latency;
 }
 
-/* The pieces of a message, by worker: those that are sent, and taken. */
+/* Finds the pieces of a message by worker: those sent and those received. */
 static void find_pieces(arena *tmp, const plan_pipeline *p, const topology *t,
 			int channel, int turn, topology_move *sent,
 			topology_move *taken)
@@ -377,8 +380,9 @@ static void find_pieces(arena *tmp, const plan_pipeline *p, const topology *t,
 	}
 }
 
-/* Seconds of a channel's message: of the worker that sends, or receives, for
- * the longest time, or of what the devices of a part share; and its links. */
+/* The seconds of a channel's message: those of the worker that sends or
+ * receives longest, or of what the devices of a part share.  Sets *on to its
+ * links. */
 static double message_seconds(arena *a, const links *x, const plan_pipeline *p,
 			      int channel, int turn, simulated_links *on)
 {
@@ -453,7 +457,7 @@ static void set_length(arena *a, clocks *c, const plan_pipeline *p,
 	}
 }
 
-/* One stage does one transfer at a time. */
+/* A stage does one transfer at a time. */
 simulated_seconds simulated_seconds_of(arena *a, const plan_pipeline *p,
 				       const topology *t)
 {

@@ -9,7 +9,8 @@
 
 /* ---- limits ------------------------------------------------------------ */
 
-/* Instructions of a step, its passes, and places of buffers. */
+/* An upper bound of the number of units: instructions of a step, passes, and
+ * places of buffers. */
 static int64_t units_at_most(const plan_pipeline *p)
 {
 	int64_t n = 0;
@@ -49,9 +50,9 @@ static void raise(double *to, double at)
 		*to = at;
 }
 
-/* The instants of a task, whose messages were there at `from': what it computes
- * from then on; where it computes nothing, what else takes time, and where
- * nothing does all of it. */
+/* Sets the instants of a task whose messages arrived at `from'.  They are those
+ * of its computation from then on; if it computes nothing, of other units that
+ * take time; otherwise of all its units. */
 static void set_task(simulated_task *x, const simulated_unit *units,
 		     double from)
 {
@@ -75,8 +76,8 @@ static void set_task(simulated_task *x, const simulated_unit *units,
 	x->end_seconds = end[k];
 }
 
-/* Sets, for each pass of a stage, number segment * turns + turn, the instant
- * from which on all of its messages are there. */
+/* For each pass of a stage, at index segment * turns + turn: sets the instant
+ * at which all of its messages have arrived. */
 static void find_arrivals(double *from, const simulation *s,
 			  const plan_pipeline *p, int nth)
 {
@@ -119,8 +120,8 @@ static void set_tasks(simulation *s, const plan_pipeline *p, int nth)
 	arena_free(tmp);
 }
 
-/* The time in which either stream is at work: each stream's units follow each
- * other. */
+/* The time in which one of the streams is at work.  Units of a stream follow
+ * each other. */
 static double busy_of(const simulated_stage *x)
 {
 	int at[SIMULATED_STREAMS] = { 0 };
@@ -146,7 +147,7 @@ static double busy_of(const simulated_stage *x)
 	}
 }
 
-/* Whether a unit communicates, and does not compute. */
+/* Whether a unit communicates and does not compute. */
 static bool communicates(const plan *q, const simulated_unit *u)
 {
 	const plan_instr *in = &q->program[u->instr];

@@ -7,7 +7,7 @@
 
 #include "plan/lifetimes.h"
 
-/* A place out of which a channel sends, or into which it receives. */
+/* A place from which a channel sends, or into which it receives. */
 typedef struct channel_end {
 	int place, channel;
 	bool sends;
@@ -15,11 +15,11 @@ typedef struct channel_end {
 	int message;	  /* the last one; -1 */
 } channel_end;
 
-/* A turn's bytes of a buffer. */
+/* A buffer's bytes in one turn. */
 typedef struct place {
 	cell_span cells;
 	int64_t from, to;
-	int first_end, nends; /* in meets: the ends that it meets */
+	int first_end, nends; /* in meets[]: the ends that overlap with it */
 } place;
 
 typedef struct builder {
@@ -33,15 +33,16 @@ typedef struct builder {
 	int nplaces;
 	place *places;
 	int ncells;
-	int64_t *cells; /* lower ends, ascending */
+	int64_t *cells; /* lower ends of cells, ascending */
 	VEC(channel_end) ends;
-	int64_t *reach; /* by end: the greatest `to' of it and those before */
+	int64_t *reach; /* by end: greatest `to' up to this end */
 	VEC(int) meets;
 	marks written, used;
 	int counts[SIMULATED_STREAMS];
-	/* The copy of the body: -1 before it, loop.turns behind it. */
+	/* The current copy of the body; -1 before the body, loop.turns after
+	 * it. */
 	int copy;
-	stage_wait *wait; /* of what is at hand */
+	stage_wait *wait; /* of the current unit or message */
 	VEC(simulated_unit) units;
 	VEC(stage_unit) more;
 	VEC(simulated_task) tasks;
@@ -110,8 +111,8 @@ static int cell_at(const builder *b, int64_t offset)
 	return lo;
 }
 
-/* The place of a buffer as the copy at hand knows it: a sum's value in the turn
- * before is that turn's sum. */
+/* The place of a buffer in the current copy.  A sum's value in the turn before
+ * is that turn's sum. */
 static int place_of(const builder *b, int buffer)
 {
 	const plan *q = b->q;
@@ -203,7 +204,7 @@ static void find_meets(builder *b)
 	}
 }
 
-/* The end of a channel at a place; NULL where that has no bytes. */
+/* The end of a channel at a place; NULL if the place has no bytes. */
 static channel_end *end_at(builder *b, int at, int channel)
 {
 	const place *x = &b->places[at];
@@ -217,8 +218,8 @@ static channel_end *end_at(builder *b, int at, int channel)
 
 /* ---- waits ------------------------------------------------------------- */
 
-/* Waits for the messages received into a place; to write there, for those sent
- * out of it, too. */
+/* Waits for the messages received into a place.  To write there, also waits for
+ * those sent from it. */
 static void await_messages(builder *b, const place *x, bool writes)
 {
 	for (int i = 0; i < x->nends; i++) {
@@ -275,7 +276,7 @@ static void note_write(toucher *x, int buffer)
 
 /* ---- instructions ------------------------------------------------------ */
 
-/* The turn of the copy at hand; -1 outside of the body. */
+/* The turn of the current copy; -1 outside the body. */
 static int turn_of(const builder *b)
 {
 	return b->copy < b->q->loop.turns ? b->copy : -1;
@@ -317,7 +318,7 @@ static void put_receive(builder *b, const plan_instr *in)
 	vec_push(b->work, &b->receives, x);
 }
 
-/* Of each of the unit's instructions, or of the message. */
+/* The seconds of the unit's instructions, or of the message. */
 static const double *seconds_of(const builder *b, int begin)
 {
 	const plan_instr *in = &b->q->program[begin];
