@@ -83,7 +83,7 @@ const attr_value *attr_from_expr(context *cx, const ast_attr *a,
 	return v;
 }
 
-/* Whether a given value is of the kind that the attribute declares. */
+/* Whether a given value has the kind declared by the attribute. */
 static bool fits(const ast_attr *a, const attr_value *v)
 {
 	bool integer = (a->type == ATTR_INT || a->type == ATTR_AXIS) &&

@@ -1,4 +1,4 @@
-/* Values: constants, folded, and conversions of them to element types. */
+/* Values: constants, folded, and their conversion to element types. */
 #include "config.h"
 
 #include "compiler/expand/context.h"
@@ -37,7 +37,7 @@ static double as_double(val v)
 	return v.kind == VAL_FLOAT ? v.f : (double)v.i;
 }
 
-/* The least and the greatest number of an integer type, for infinities. */
+/* The least or greatest number of an integer type, used for infinities. */
 static int64_t extreme(dtype t, bool greatest)
 {
 	unsigned bits = (unsigned)(dtype_bits(t) - dtype_is_signed(t));
@@ -48,7 +48,8 @@ static int64_t extreme(dtype t, bool greatest)
 	return greatest ? top : low;
 }
 
-/* A whole number as a type; NULL, with an error, where it is none. */
+/* An integer as a constant of a type; NULL, with an error, if the type cannot
+ * hold it. */
 static kexpr *int_as(context *cx, int64_t i, dtype want, range at)
 {
 	if (want == DT_NONE)
@@ -134,8 +135,8 @@ kexpr *expand_as(context *cx, val v, dtype want, range at)
 
 /* ---- operators on constants --------------------------------------------- */
 
-/* As the interpreter computes, except that sizes neither wrap nor are divided
- * by what is not positive: these are the user's errors. */
+/* Computes like the interpreter, but sizes may not overflow or be divided by
+ * numbers that are not positive.  These are errors of the user. */
 val fold_int(context *cx, fn f, int64_t x, int64_t y, range at)
 {
 	int64_t r = 0;

@@ -10,18 +10,18 @@
 
 /* ---- saturate ----------------------------------------------------------- */
 
-/* The bits of an integer type that are not its sign. */
+/* The number of bits of an integer type without the sign. */
 static int value_bits(dtype t)
 {
 	return dtype_bits(t) - dtype_is_signed(t);
 }
 
-/* The bounds of t as numbers of x's type, NULL where x is within them. */
+/* The bounds of t as numbers of x's type; NULL if x cannot exceed them. */
 typedef struct bounds {
 	kexpr *low, *high;
 } bounds;
 
-/* The greatest double that is no more than the greatest number of an integer
+/* The greatest double that is at most the greatest number of an integer
  * type. */
 static double greatest_int(dtype t)
 {
@@ -64,7 +64,7 @@ static bounds int_bounds(arena *a, dtype x, dtype t)
 	return b;
 }
 
-/* x in the range of t's finite numbers; a NaN stays. */
+/* x limited to the finite numbers of t.  A NaN is unchanged. */
 static kexpr *saturate(context *cx, kexpr *x, dtype t)
 {
 	bounds b = dtype_is_float(x->type) ?

@@ -36,7 +36,8 @@ bool bind_attrs(context *cx, const attr_value *const *given)
 	return true;
 }
 
-/* Parameters in an order in which each pack is bound before it is used. */
+/* Binds parameters in an order in which each pack is bound before it is
+ * used. */
 static bool bind_params(context *cx, const tensor_type *types)
 {
 	const ast_op *op = cx->op;
@@ -108,7 +109,7 @@ static bool call_operator(context *cx, const ast_expr *call,
 			  const ast_op *callee, const char *label,
 			  int *results);
 
-/* The tensor that an argument of a call is: a name, or a call again. */
+/* The tensor for an argument of a call: a name, or another call. */
 static int argument(context *cx, const ast_expr *e, const char *label, int i)
 {
 	const xname *n = find_name(cx, e->symbol);
@@ -142,7 +143,7 @@ const attr_value **call_attrs(context *cx, const ast_expr *call,
 	return attrs;
 }
 
-/* Takes over the stages of an expansion whose parameters are args[]. */
+/* Adds the stages of an expansion whose parameters are args[]. */
 static void splice(context *cx, const expansion *x, const int *args,
 		   int *results)
 {
@@ -258,7 +259,8 @@ static bool expand_let(context *cx, const ast_let *let)
 
 /* ---- lets without a value ---------------------------------------------- */
 
-/* The shape of a lambda, without what it computes; -1 where it is not known. */
+/* The shape of a lambda without its body.  Returns the number of dimensions, -1
+ * if it is not known. */
 static int lambda_shape(context *cx, const ast_expr *lambda,
 			int64_t dims[MAX_NDIM])
 {
@@ -271,7 +273,7 @@ static int lambda_shape(context *cx, const ast_expr *lambda,
 	return n;
 }
 
-/* The arguments' types of a call; false where they are not known. */
+/* The types of a call's arguments.  Returns false if they are not known. */
 static bool argument_types(context *cx, const ast_expr *call,
 			   tensor_type *types)
 {
@@ -284,8 +286,8 @@ static bool argument_types(context *cx, const ast_expr *call,
 	return true;
 }
 
-/* The types of an operator's results, without its body; false where they are
- * not known. */
+/* The types of an operator's results, found without its body.  Returns false if
+ * they are not known. */
 static bool result_types(context *cx, const ast_expr *call,
 			 const ast_op *callee, tensor_type *results)
 {
@@ -336,8 +338,8 @@ static void break_call(context *cx, const ast_let *let, const ast_op *callee,
 	}
 }
 
-/* Binds the names of a let to the faults that were found in it; types and
- * shapes say what they would be. */
+/* Binds the names of a let to the errors found in it.  Their types and shapes
+ * are still set. */
 static void break_let(context *cx, const ast_let *let, const diag_sink *why)
 {
 	broken_let b = { .why = why, .ndim = -1 };
@@ -361,7 +363,7 @@ static void break_let(context *cx, const ast_let *let, const diag_sink *why)
 		break_name(cx, let, i, b);
 }
 
-/* Expands a let; faults in it are kept for those who use it. */
+/* Expands a let.  Its errors are kept and reported only if the let is used. */
 static void try_let(context *cx, const ast_let *let)
 {
 	const context before = *cx;

@@ -1,14 +1,14 @@
-/* Data-dependent reads that get a stage of their own.
+/* Data-dependent reads that become stages.
  *
  * A read at a data-dependent index can be divided along the dimension that it
- * looks up (kernel/linearity.h) only in a body that is linear in it.  In any
- * other, relu(table[ids[i], j]), the read becomes a stage, in which it is the
- * whole body, as a reduction inside an expression does. */
+ * looks up (kernel/linearity.h), but only if the body is linear in it.  In any
+ * other body, such as relu(table[ids[i], j]), the read becomes a stage of which
+ * it is the whole body, in the same way as a reduction inside an expression. */
 #include "config.h"
 
 #include "compiler/expand/context.h"
 
-/* A bool cannot be summed up. */
+/* Whether a read is data-dependent and can be summed; a bool cannot. */
 static bool is_gather(const kexpr *e)
 {
 	if (e->kind != KX_READ || e->guarded || e->type == DT_BOOL)
@@ -19,8 +19,7 @@ static bool is_gather(const kexpr *e)
 	return false;
 }
 
-/* A body that is one read and nothing more gains nothing from a stage of its
- * own. */
+/* A body that consists of one read gains nothing from a stage of its own. */
 bool has_gather(const kexpr *e)
 {
 	for (int i = 0; i < e->nargs && !is_gather(e); i++)
@@ -29,8 +28,8 @@ bool has_gather(const kexpr *e)
 	return false;
 }
 
-/* A stage that is the read e alone, over the variables that it uses; the read
- * of its result. */
+/* Makes a stage of read e over the variables that it uses.  Returns the read of
+ * the stage's result. */
 static kexpr *gather_stage(context *cx, kexpr *e)
 {
 	int outs[MAX_NVARS];
@@ -49,14 +48,15 @@ static kexpr *gather_stage(context *cx, kexpr *e)
 	return kx_read(cx->tmp, value, e->type, nouts, index, NULL);
 }
 
-/* The number of leading arguments that are always evaluated. */
+/* The number of leading arguments that are evaluated in any case. */
 static int always_evaluated(const kexpr *e)
 {
 	bool logic = e->kind == KX_FN && (e->fn == FN_AND || e->fn == FN_OR);
 	return logic || e->kind == KX_SELECT ? 1 : e->nargs;
 }
 
-/* A read under a condition stays there: elsewhere its index may be outside. */
+/* A read under a condition stays where it is: elsewhere its index may be
+ * outside the tensor. */
 kexpr *extract_gathers(context *cx, kexpr *e)
 {
 	if (is_gather(e))

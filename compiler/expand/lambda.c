@@ -37,7 +37,7 @@ void scope_pop(context *cx, const scope *s)
 
 /* ---- extents ------------------------------------------------------------ */
 
-/* The extent of a variable as far as reads have told it. */
+/* The extent of a variable as far as reads determine it. */
 typedef struct inference {
 	const char *name;
 	bool found;
@@ -63,7 +63,7 @@ static void found(context *cx, inference *in, int64_t extent, range at)
 	in->at = at;
 }
 
-/* The extent of declared dimension `at` of a value, -1 where it comes from a
+/* The extent of declared dimension `at' of a value; -1 if it comes from a
  * broadcast pack. */
 static int64_t dim_of(const xvalue *v, int at)
 {
@@ -75,9 +75,9 @@ static int64_t dim_of(const xvalue *v, int at)
 	return at - missing < v->type.ndim ? v->type.dims[at - missing] : -1;
 }
 
-/* The number of the dimension that operand i of a read indexes, counted from
- * the end where an item before it takes all that are left; -1 where that is
- * not known. */
+/* The dimension that operand i of a read indexes.  It is counted from the end
+ * if an item before it takes all remaining dimensions; -1 if it is not
+ * known. */
 static int dim_at(context *cx, const ast_expr *read, int i, int rank)
 {
 	int before = 0, behind = 0, width = 0;
@@ -96,8 +96,8 @@ static int dim_at(context *cx, const ast_expr *read, int i, int rank)
 	return width == -1 ? -1 : rank - behind - 1;
 }
 
-/* The extent of the dimension that a variable indexes; -1 where it follows from
- * a broadcast pack. */
+/* The extent of the dimension that a variable indexes; -1 if it follows from a
+ * broadcast pack. */
 static int64_t indexed_extent(context *cx, const ast_indexing *x)
 {
 	const ast_expr *base = x->read->args[0];
@@ -119,7 +119,8 @@ static int64_t indexed_extent(context *cx, const ast_indexing *x)
 	return at < 0 ? -1 : v ? dim_of(v, at) : t.dims[at];
 }
 
-/* Looks at some of the reads that have a variable as an index. */
+/* Infers the extent from reads [from, to), those that have the variable as an
+ * index. */
 static void infer(context *cx, const ast_var *v, int from, int to,
 		  inference *in)
 {
@@ -131,8 +132,8 @@ static void infer(context *cx, const ast_var *v, int from, int to,
 	}
 }
 
-/* Reports why no extent is found where it is that of a let without a value.
- * Whether it is. */
+/* Reports that no extent was found because a let has no value.  Returns whether
+ * that is the reason. */
 static bool is_of_broken(context *cx, const ast_var *v)
 {
 	for (int i = 0; i < v->nindexings; i++) {
@@ -182,7 +183,8 @@ static int add_var(context *cx, const char *name, int64_t extent)
 	return cx->vars.n - 1;
 }
 
-/* Binds the positions of a pack, each once; the extents are the pack's own. */
+/* Binds variables for the positions of a pack, each once; their extents are the
+ * pack's. */
 static int bind_pack(context *cx, const ast_var *v, const int64_t *extents,
 		     int n, int *vars)
 {
@@ -267,9 +269,9 @@ static bool is_by(const ast_expr *e, reducer r)
 	return by && !by->averages && by->kernel == r;
 }
 
-/* A compiled reduction: Sum(lambda a: Sum(lambda b: e)) is one of a and b, and
- * so is Mean(lambda a: Sum(lambda b: e)), which is divided by the extent of a:
- * the first nown variables are those of the outermost lambda. */
+/* A compiled reduction.  Sum(lambda a: Sum(lambda b: e)) becomes one over a and
+ * b.  So does Mean(lambda a: Sum(lambda b: e)), which is divided by the extent
+ * of a: the first nown variables are those of the outermost lambda. */
 typedef struct reduction {
 	reducer reducer;
 	int nvars, vars[MAX_NVARS];
@@ -288,8 +290,8 @@ static kexpr *identity_of(context *cx, reducer r, dtype t, range at)
 	return expand_as(cx, v, t, at);
 }
 
-/* The type of the terms of a reduction whose result has a type: that, unless
- * they are compared. */
+/* The type of a reduction's terms, given the type of the result.  It is the
+ * same unless the terms are compared. */
 static dtype term_type(context *cx, const ast_expr *body, reducer r,
 		       dtype result)
 {
@@ -302,7 +304,7 @@ static dtype term_type(context *cx, const ast_expr *body, reducer r,
 	return t;
 }
 
-/* type is the one that the result has by the rules. */
+/* type: the result's type by the typing rules. */
 static bool compile_reduction(context *cx, const ast_expr *e, dtype type,
 			      reduction *out)
 {
@@ -359,11 +361,11 @@ val expand_reduction(context *cx, const ast_expr *e)
 			     dtype_name(red.type));
 		return val_bad;
 	}
-	/* A stage of its own would be evaluated. */
+	/* A stage of its own would be evaluated everywhere. */
 	if (cx->nowhere)
 		return val_expr(identity_of(cx, RED_SUM, red.type, e->at));
-	/* The position of an extreme is not used if the conditions do not hold:
-	 * any number will do. */
+	/* The position of an extreme is not used if the conditions do not hold,
+	 * so any number will do. */
 	kexpr *none = identity_of(cx, reducer_is_where(r) ? RED_SUM : r,
 				  red.body->type, e->at);
 	for (int i = cx->conditions.n - 1; i >= 0; i--)
@@ -400,8 +402,8 @@ val expand_reduction(context *cx, const ast_expr *e)
 
 /* ---- lambdas as tensors ------------------------------------------------- */
 
-/* The value that e reads if it is all of it, at the same index: then no stage
- * is needed to copy it. */
+/* The value of which e is an unchanged element, at the result's own index.  No
+ * stage is needed to copy it. */
 static int identity_read(const context *cx, const kexpr *e, const int *outs,
 			 int nouts)
 {

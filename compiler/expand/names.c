@@ -26,7 +26,7 @@ bool expand_broken(context *cx, const xname *n)
 {
 	if (!n || n->kind != NAME_BROKEN)
 		return false;
-	/* Lets that are at fault by the same one say the same. */
+	/* Several lets that fail because of the same let report one error. */
 	if (!cx->failed)
 		diag_join(cx->sink, n->broken->why);
 	cx->failed = true;
@@ -63,8 +63,8 @@ xpack *add_pack(context *cx, const ast_symbol *s, xpack p)
 	return cx->pack_of[s->number] = copy;
 }
 
-/* The pack of a broadcast parameter's own dimensions; NULL where the symbol is
- * none's. */
+/* The pack of a broadcast parameter's own dimensions; NULL if the symbol is not
+ * one. */
 static xpack *own_pack(context *cx, const ast_symbol *s)
 {
 	const xname *n = find_name(cx, s);
@@ -110,8 +110,8 @@ xpack *need_pack(context *cx, const ast_symbol *s, range at)
 	return add_pack(cx, s, made);
 }
 
-/* The positions in a pack that a broadcast parameter has; -1 where the symbol
- * is none's. */
+/* The positions of a pack that a broadcast parameter has.  Returns their
+ * number, -1 if the symbol is no such parameter. */
 static int own_positions(context *cx, const ast_symbol *s, const xpack *all,
 			 int64_t out[MAX_NDIM])
 {
@@ -125,8 +125,8 @@ static int own_positions(context *cx, const ast_symbol *s, const xpack *all,
 	return n;
 }
 
-/* The integers that a selector stands for: an axis attribute, a list of them,
- * a permutation, or a list literal. */
+/* The integers of a selector: an axis attribute, a list of axes, a permutation
+ * or a list literal. */
 static int selector(context *cx, const ast_expr *e, int64_t out[MAX_NDIM])
 {
 	if (e->kind == AST_NAME) {
@@ -154,8 +154,9 @@ bad:
 	return -1;
 }
 
-/* Axes as positions of a pack of the given rank; negative ones count from
- * the end.  ..d[list] may have one several times, which reads a diagonal. */
+/* Converts axes to positions in a pack of the given rank; negative ones count
+ * from the end.  ..d[list] may name an axis several times, which reads a
+ * diagonal. */
 static bool positions_of(context *cx, const ast_pack *p, range at, int rank,
 			 int64_t *axes, int n)
 {

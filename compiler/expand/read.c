@@ -16,7 +16,7 @@ int item_width(context *cx, const ast_expr *e)
 	return pack_positions(cx, e->pack, e->at, &p, positions);
 }
 
-/* The index expressions of `width` dimensions that a row-major position
+/* The index expressions of the `width' dimensions that a row-major position I
  * stands for: (I / stride) % extent. */
 static bool unravel(context *cx, const ast_expr *call, const int64_t *dims,
 		    int width, kexpr **out)
@@ -101,8 +101,9 @@ wrong:
 	return -1;
 }
 
-/* A broadcast parameter is read at its own dimensions: missing ones are
- * dropped, those of extent 1 are read at 0.  Returns their number. */
+/* Adapts the index to a broadcast parameter's own dimensions.  Missing
+ * dimensions are dropped, those of extent 1 are read at 0.  Returns the number
+ * of dimensions. */
 static int broadcast_index(context *cx, const xvalue *v, kexpr **index)
 {
 	const xpack *p = v->broadcast;

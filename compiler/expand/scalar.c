@@ -1,4 +1,4 @@
-/* Scalar expressions: names are resolved, types checked. */
+/* Scalar expressions: names are resolved and types checked. */
 #include "config.h"
 
 #include "compiler/expand/context.h"
@@ -84,8 +84,8 @@ static bool wants_bool(fn f)
 	return fn_table[f].rule == FN_LOGIC;
 }
 
-/* The type that operands are computed in: t, or, where they have none in
- * common, which is an error, that of the first that has one. */
+/* The type in which operands are computed: t; if they have no common type,
+ * which is an error, the type of the first operand that has one. */
 static dtype common_type(dtype t, val x, val y)
 {
 	return t != DT_NONE	     ? t
@@ -95,7 +95,8 @@ static dtype common_type(dtype t, val x, val y)
 							    : DT_NONE;
 }
 
-/* A type parameter has become a type that the function is not defined on. */
+/* Checks that a function is defined for the type that a type parameter stands
+ * for. */
 static bool check_takes(context *cx, fn f, dtype t, range at)
 {
 	if (fn_takes(f, t))
@@ -105,14 +106,13 @@ static bool check_takes(context *cx, fn f, dtype t, range at)
 	return false;
 }
 
-/* An operand, and where it stands. */
+/* An operand and its place in the source. */
 typedef struct operand {
 	val v;
 	range at;
 } operand;
 
-/* A function of two operands of type t, DT_NONE where they have none in
- * common. */
+/* A function of two operands of type t; DT_NONE if they have no common type. */
 static val apply2(context *cx, fn f, operand x, operand y, dtype t, range at)
 {
 	if (x.v.kind == VAL_BAD || y.v.kind == VAL_BAD)
@@ -162,7 +162,7 @@ static val apply1(context *cx, fn f, operand x, dtype t, range at)
 	return val_expr(kx_fn1(cx->tmp, f, e));
 }
 
-/* An operand of a type. */
+/* Evaluates an operand as a given type. */
 static operand operand_of(context *cx, const ast_expr *e, dtype t)
 {
 	return (operand){ expand_typed(cx, e, t), e->at };
@@ -173,7 +173,7 @@ static val condition(context *cx, const ast_expr *e)
 	return expand_typed(cx, e, DT_BOOL);
 }
 
-/* Evaluates e under a condition, so that a reduction in it knows it. */
+/* Evaluates e under a condition that reductions in it may use. */
 static val under(context *cx, kexpr *condition, const ast_expr *e, dtype t)
 {
 	vec_push(cx->tmp, &cx->conditions, condition);
@@ -182,8 +182,8 @@ static val under(context *cx, kexpr *condition, const ast_expr *e, dtype t)
 	return v;
 }
 
-/* The alternative of a condition that is known.  A constant that elements stand
- * beside is a number of the type around it, and computed as one. */
+/* The alternative chosen by a known condition.  A constant beside an expression
+ * with elements takes the type of its context. */
 static val chosen(context *cx, val c, const ast_expr *x, const ast_expr *y)
 {
 	range at = (c.i ? x : y)->at;
@@ -215,8 +215,8 @@ static val choose(context *cx, const ast_expr *c, const ast_expr *x,
 	return cx->failed ? val_bad : val_expr(kx_select(cx->tmp, cond, a, b));
 }
 
-/* `a and b`, `a or b`: b is evaluated under the facts of a.  Either decides it
- * where it is known: what such a condition leaves out need not be possible. */
+/* `a and b', `a or b': b is evaluated under the facts of a.  Either operand
+ * alone may decide the result; the other need not be valid then. */
 static val logical(context *cx, const ast_expr *e)
 {
 	fn f = binary_fn[e->op];
@@ -243,8 +243,8 @@ static val logical(context *cx, const ast_expr *e)
 		      (operand){ y, e->args[1]->at }, DT_BOOL, e->at);
 }
 
-/* Arguments are evaluated from left to right: the stages of the operands are in
- * that order. */
+/* Arguments are evaluated from left to right, so that the stages of operands
+ * are in that order. */
 static val binary(context *cx, const ast_expr *e)
 {
 	fn f = binary_fn[e->op];
@@ -264,8 +264,8 @@ static val unary(context *cx, const ast_expr *e)
 
 /* ---- calls -------------------------------------------------------------- */
 
-/* Of more arguments than a kernel's function has, as max(x, y, z), the first
- * two are one. */
+/* If there are more arguments than the kernel function has, as in max(x, y, z),
+ * the first two are combined first. */
 static val call_fn(context *cx, const ast_expr *e, fn f)
 {
 	if (e->nargs < fn_nargs(f) || e->nargs > fn_table[f].most) {
@@ -394,7 +394,7 @@ static val expand_name(context *cx, const ast_expr *e)
 	return val_bad;
 }
 
-/* x[i, j] of a tensor, pads[0] of an attribute, f(a[:])[i] of an opaque
+/* x[i, j] for a tensor, pads[0] for an attribute, f(a[:])[i] for an opaque
  * function. */
 static val expand_indexed(context *cx, const ast_expr *e,
 			  const ast_expr *otherwise)

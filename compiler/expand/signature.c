@@ -1,5 +1,5 @@
-/* Signatures: sizes and packs are bound by the arguments' shapes, attributes
- * get their values. */
+/* Signatures: sizes and packs are bound by the arguments' shapes, and
+ * attributes get their values. */
 #include "config.h"
 
 #include "compiler/expand/signature.h"
@@ -19,8 +19,8 @@ static bool in_class(const ast_type *class, dtype t)
 	return class->kind == TYPE_INT ? dtype_is_int(t) : dtype_is_float(t);
 }
 
-/* The type that stands for a class: that of the first parameter of it, or else
- * the shared one. */
+/* The type that stands for a class: that of the first parameter with this
+ * class, or else the shared type. */
 static dtype type_of_class(const context *cx, const ast_type *t)
 {
 	for (int i = 0; i < cx->op->nparams; i++)
@@ -79,9 +79,10 @@ bool bind_type(context *cx, const ast_tensor *p, dtype t)
 
 /* ---- dimensions --------------------------------------------------------- */
 
-/* Widths of the items of a declared shape: 1 for a size, the rank of a pack
- * that is bound.  *open is the one item that is an unbound pack, -1 for none.
- * Returns the sum, -1 where a pack cannot be bound yet, -2 after an error. */
+/* Finds the widths of the items of a declared shape: 1 for a size, the rank for
+ * a bound pack.  Sets *open to the item that is an unbound pack, -1 if there is
+ * none.  Returns the sum of widths; -1 if a pack cannot be bound yet, -2 after
+ * an error. */
 static int widths(context *cx, const ast_tensor *t, int *width, int *open)
 {
 	int total = 0;
@@ -137,7 +138,7 @@ static bool bind_size(context *cx, const ast_tensor *t, const ast_expr *d,
 		return true;
 	}
 	if (d->kind != AST_NAME)
-		return true; /* check_sizes() */
+		return true; /* check_sizes() reports it */
 	int64_t known;
 	if (!expand_constant(cx, d, &known))
 		return false;
@@ -203,8 +204,8 @@ bool bind_dims(context *cx, const ast_tensor *t, const tensor_type *type)
 
 /* ---- broadcasting ------------------------------------------------------- */
 
-/* The pack of a broadcast tensor, its position and the number of its other
- * dimensions. */
+/* The pack of a broadcast tensor.  Sets its position and the number of the
+ * tensor's other dimensions. */
 static const ast_expr *broadcast_pack(const ast_tensor *t, int *at, int *others)
 {
 	const ast_expr *pack = NULL;
@@ -236,8 +237,8 @@ static bool broadcast_extent(context *cx, const ast_tensor *t, range at,
 	return false;
 }
 
-/* Makes pack p, in which `fixed` says that it is bound by another tensor,
- * cover the pack's part of a shape. */
+/* Widens pack p to cover the pack's part of a shape.  fixed: another tensor
+ * binds the pack. */
 static bool widen(context *cx, const ast_tensor *t, xpack *p, bool fixed,
 		  const tensor_type *type)
 {
@@ -262,7 +263,8 @@ static bool widen(context *cx, const ast_tensor *t, xpack *p, bool fixed,
 	return true;
 }
 
-/* Packs of broadcast parameters that an attribute gives: these do not widen. */
+/* Binds packs of broadcast parameters that an attribute gives.  These are not
+ * widened. */
 static bool bind_given_packs(context *cx)
 {
 	for (int i = 0; i < cx->op->nparams; i++) {

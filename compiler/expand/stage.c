@@ -1,5 +1,5 @@
-/* Kernels: an expression in the expansion's numbers becomes one in the
- * kernel's own. */
+/* Kernels: converts expressions from the expansion's numbers to the kernel's
+ * own. */
 #include "config.h"
 
 #include "compiler/expand/signature.h"
@@ -36,8 +36,8 @@ int used_vars(const context *cx, kexpr *const *e, int ne, const int *without,
 
 /* ---- renumbering -------------------------------------------------------- */
 
-/* The kernel under construction: which variables and values of the expansion
- * its own numbers stand for. */
+/* The kernel under construction: the variables and values of the expansion for
+ * which its own numbers stand. */
 typedef struct draft {
 	context *cx;
 	kernel *kernel;
@@ -74,8 +74,8 @@ static int local_input(draft *d, int value)
 	return k->ninputs++;
 }
 
-/* In the result's arena: kx_simplify() shares the subtrees that it does not
- * change. */
+/* Allocates in the result's arena, because kx_simplify() shares subtrees that
+ * it does not change. */
 static kexpr *renumber(draft *d, const kexpr *e)
 {
 	arena *a = d->cx->arena;
@@ -137,8 +137,8 @@ static draft draft_begin(context *cx, const char *label)
 	return d;
 }
 
-/* Every unguarded read at known indices has to be inside its tensor for these
- * shapes, too; the symbolic check at the definition leaves open what depends
+/* Checks that every unguarded read at known indices is inside its tensor for
+ * these shapes.  The symbolic check of the definition leaves open what depends
  * on attributes. */
 static bool check_reads(context *cx, const draft *d)
 {
@@ -203,7 +203,7 @@ void relabel_stage(context *cx, int value, const char *label)
 	s->kernel->name = join(cx->arena, cx->top, s->label);
 }
 
-/* The name that the signature gives a dimension of a parameter, or NULL. */
+/* The name that the signature gives to a dimension of a parameter, or NULL. */
 static const char *dim_name(context *cx, int value, int dim)
 {
 	if (value >= cx->op->nparams || cx->values.at[value].broadcast)
@@ -220,7 +220,7 @@ static const char *dim_name(context *cx, int value, int dim)
 	return NULL;
 }
 
-/* A variable that the analysis derived has the name of its dimension. */
+/* Names a variable that the analysis derived after its dimension. */
 static void name_derived(draft *d)
 {
 	kernel *k = d->kernel;
@@ -241,7 +241,7 @@ int add_stage(context *cx, const char *label, const int *outs, int nouts,
 	if (!draft_vars(&d, outs, nouts, KVAR_OUTPUT) ||
 	    !draft_vars(&d, reds, nreds, KVAR_REDUCE))
 		d.too_many = true;
-	/* A reduction over no dimensions is its one term. */
+	/* A reduction over no dimensions is its single term. */
 	if (nreds == 0 && r != RED_NONE && body->type != type)
 		body = kx_cast(cx->arena, body, type);
 	k->nout = nouts;
@@ -277,8 +277,8 @@ static int sliced_value(context *cx, const ast_expr *arg)
 	return -1;
 }
 
-/* The expressions at which an argument is sliced, one per dimension, NULL for
- * all of it.  A bare name is the whole tensor. */
+/* The expressions at which an argument is sliced, one per dimension; NULL takes
+ * the whole dimension.  A name alone takes the whole tensor. */
 static bool slice_items(context *cx, const ast_expr *arg, int value,
 			const ast_expr *items[MAX_NDIM])
 {
@@ -366,7 +366,7 @@ bool opaque_result_type(context *cx, const ast_expr *call, tensor_type *t,
 	return true;
 }
 
-/* Compiles the slices; appends the index expressions to at[]. */
+/* Compiles the slices.  Appends the index expressions to flat[]. */
 static bool compile_slices(context *cx, const ast_expr *call, int *values,
 			   kexpr *(*index)[MAX_NDIM], kexpr **flat, int *nflat)
 {
@@ -398,8 +398,8 @@ static bool compile_slices(context *cx, const ast_expr *call, int *values,
 	return !cx->failed;
 }
 
-/* The variables of the function's result: named after the index variables
- * that they are read at, where these are plain. */
+/* Makes variables for the function's result, named after the index variables at
+ * which it is read if these are plain. */
 static void hidden_vars(context *cx, const ast_expr *index,
 			const tensor_type *t, int *vars)
 {

@@ -1,4 +1,4 @@
-/* The element types of expressions, by those of the arguments. */
+/* The element types of expressions, given those of the arguments. */
 #include "config.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static etype value_etype(val v)
 	switch (v.kind) {
 	case VAL_INT:
 		return (etype){ .kind = TY_INT };
-	case VAL_FLOAT: /* inf is the greatest number of any type */
+	case VAL_FLOAT: /* inf is the greatest number of every type */
 		return (etype){ .kind = isinf(v.f) ? TY_INT : TY_FLOAT };
 	case VAL_BOOL:
 		return etype_exact(DT_BOOL);
@@ -43,7 +43,7 @@ static etype value_etype(val v)
 static etype of_name(void *arg, const ast_expr *e)
 {
 	const context *cx = arg;
-	/* That of a lambda within is not bound yet. */
+	/* The symbol of an inner lambda is not bound yet. */
 	if (e->symbol && e->symbol->kind == SYMBOL_VAR)
 		return etype_exact(DT_I64);
 	const xname *n = find_name(cx, e->symbol);
@@ -76,8 +76,8 @@ static etype_scope scope_of(const context *cx)
 			      .arg = (context *)cx };
 }
 
-/* Whether infinity is among the values that an expression of constants may
- * have, which no number of i64 is. */
+/* Whether infinity may be the value of an expression of constants.  No number
+ * of i64 is infinite. */
 static bool has_infinity(const context *cx, const ast_expr *e)
 {
 	const xname *n = e->kind == AST_NAME ? find_name(cx, e->symbol) : NULL;
@@ -91,7 +91,7 @@ static bool has_infinity(const context *cx, const ast_expr *e)
 	return false;
 }
 
-/* The type of numbers that constants have where they meet no other. */
+/* The type of constants that meet no other number. */
 static dtype default_type(const context *cx, bool floats)
 {
 	dtype shared = cx->shared == DT_BOOL ? DT_NONE : cx->shared;
