@@ -8,7 +8,7 @@
 #include "compiler/model/eval_expr.h"
 #include "kernel/eval.h"
 
-/* A fault of the node itself, not of the entry. */
+/* Adds an error about the node itself, not about the entry. */
 #define node_error(ev, id, ...) \
 	(mapping_refuse_node(ev, id, NOWHERE, __VA_ARGS__), false)
 
@@ -70,7 +70,7 @@ static bool const_input(evaluator *ev, const ast_tensor *p, mvalue *v)
 	return true;
 }
 
-/* All the inputs from the first-th on, as a list. */
+/* All inputs from number `first' on, as a list. */
 static mvalue rest_of(evaluator *ev, int first)
 {
 	int n = ev->node->ninputs - first;
@@ -105,7 +105,7 @@ static bool bind_inputs(evaluator *ev)
 
 /* ---- attributes -------------------------------------------------------- */
 
-/* Element i of an attribute's value as what the entry declares. */
+/* Element i of an attribute's value, as the entry declares it. */
 static bool attr_element(const ast_attr *a, const attr_value *v, int i,
 			 mvalue *r)
 {
@@ -197,7 +197,7 @@ static bool bind_attrs(evaluator *ev)
 
 /* ---- results ----------------------------------------------------------- */
 
-/* A list that stands alone is all the results. */
+/* A single list stands for all the results. */
 static void spread_results(outcome *out)
 {
 	if (out->n != 1 || out->values[0].kind != MV_LIST)
@@ -207,7 +207,8 @@ static void spread_results(outcome *out)
 	out->values = (mvalue *)(uintptr_t)items;
 }
 
-/* A result as the model sees it: a tensor, a sequence in arena a, nothing. */
+/* A result as the model sees it: a tensor, a sequence in arena a, or
+ * nothing. */
 static bool take_result(evaluator *ev, arena *a, range at, mvalue v,
 			mvalue *result)
 {

@@ -10,7 +10,7 @@
 
 /* ---- attributes --------------------------------------------------------- */
 
-/* One element of an attribute. */
+/* Sets one element of an attribute. */
 static bool set_element(const mvalue *v, attr_type want, int64_t *i,
 			double *f, const char **s)
 {
@@ -30,12 +30,12 @@ static bool set_element(const mvalue *v, attr_type want, int64_t *i,
 	case ATTR_TYPE:
 		return v->kind == MV_TYPE;
 	case ATTR_GRAPH:
-		break; /* operators have none */
+		break; /* operators have no such attributes */
 	}
 	return false;
 }
 
-/* A value as what an operator's attribute declares. */
+/* A value converted to what an operator's attribute declares. */
 static const attr_value *to_attr(evaluator *ev, const ast_attr *a,
 				 const mvalue *v, range at)
 {
@@ -66,9 +66,9 @@ static bool has_param(const ast_named *params, int n, const char *name)
 	return false;
 }
 
-/* The value that `, ..` gives an attribute or a parameter: the attribute of the
- * entry, or the parameter of the def or model, that has the name; NULL if it
- * has none. */
+/* The value that `, ..' gives an attribute or parameter: that of the entry's
+ * attribute, or the def's or model's parameter, with the same name.  NULL if
+ * there is none. */
 static const mvalue *inherited(evaluator *ev, const char *name)
 {
 	const ast_block *def = ev->scope->def;
@@ -115,9 +115,8 @@ static const char *number_text(evaluator *ev, const mvalue *v)
 	return arena_printf(ev->tmp, "%.9g", v->f);
 }
 
-/* A tensor without dimensions of type t that is the number v, which it is
- * named after.  Equal ones are
- * one tensor. */
+/* A tensor of type t without dimensions for the number v.  It is named after v;
+ * equal numbers share a tensor. */
 static tensor_id number_tensor(evaluator *ev, const mvalue *v, dtype t)
 {
 	char key[64];
@@ -141,8 +140,8 @@ static tensor_id number_tensor(evaluator *ev, const mvalue *v, dtype t)
 	return *known;
 }
 
-/* An operator's arguments: a number is a tensor of the type of the first
- * tensor among them. */
+/* Converts an operator's arguments to tensors.  A number becomes a tensor with
+ * the type of the first tensor among them. */
 static bool tensor_arguments(evaluator *ev, const ast_expr *e,
 			     const mvalue *args, tensor_id *ids)
 {
@@ -220,7 +219,7 @@ mvalue mapping_overload(evaluator *ev, const ast_expr *e, const mvalue *args)
 
 /* ---- calls of defs ------------------------------------------------------ */
 
-/* The value of a parameter of a def; with no error where there is none. */
+/* The value of a parameter of a def.  An error was added if there is none. */
 static mvalue argument(evaluator *ev, const ast_expr *e, const ast_block *def,
 		       int i, const mvalue *args)
 {
@@ -240,7 +239,7 @@ static mvalue argument(evaluator *ev, const ast_expr *e, const ast_block *def,
 			     def->name, name);
 }
 
-/* A def sees its parameters and no other names; the names that it gives begin
+/* Calls a def.  A def sees only its parameters.  Names that it creates begin
  * with the name of the assignment that calls it. */
 static mvalue call_def(evaluator *ev, const ast_expr *e, const ast_block *def,
 		       const mvalue *args)
@@ -262,8 +261,8 @@ static mvalue call_def(evaluator *ev, const ast_expr *e, const ast_block *def,
 	return r;
 }
 
-/* An operator is meant before a function of that name if it is given a
- * tensor. */
+/* A call with a tensor argument means the operator of that name, otherwise the
+ * function. */
 mvalue mapping_eval_call(evaluator *ev, const ast_expr *e)
 {
 	mvalue *args = ARENA_ARRAY(ev->tmp, mvalue, e->nargs + 1), r;

@@ -99,7 +99,7 @@ const char *mv_kind_name(mkind k)
 
 /* ---- errors ------------------------------------------------------------ */
 
-/* Notes the calls, or the node, through which the body is evaluated. */
+/* Notes the calls or the node for which the body is evaluated. */
 void mapping_say_where(evaluator *ev)
 {
 	for (const mscope *s = ev->scope; s; s = s->outer)
@@ -215,7 +215,7 @@ static mvalue float_arithmetic(ast_operator op, double x, double y)
 	}
 }
 
-/* A store that begins with the items of x and has room for n more. */
+/* A store with the items of x and room for n more. */
 static mstore *store_of(evaluator *ev, const mvalue *x, int n)
 {
 	mstore *s = x->store;
@@ -290,7 +290,7 @@ static mvalue eval_logical(evaluator *ev, const ast_expr *e)
 	return is_bool(ev, e->args[1], &y) ? y : (mvalue){ .kind = MV_BAD };
 }
 
-/* Whether an operator of tensors takes it as an operand. */
+/* Whether a value can be an operand of tensor operators. */
 static bool is_operand(const mvalue *v)
 {
 	return v->kind == MV_TENSOR || mv_is_number(v);
@@ -381,7 +381,7 @@ static mvalue eval_list(evaluator *ev, const ast_expr *e)
 	return mv_list(items, e->nargs);
 }
 
-/* Whether there is no more time or memory; asked for each expression. */
+/* Whether time or memory has run out.  Called for each expression. */
 static bool is_exhausted(evaluator *ev, const ast_expr *e)
 {
 	if (ev->steps-- <= 0) {

@@ -1,5 +1,5 @@
-/* The functions that the bodies of models, entries and defs may call, on any
- * values, graphs, numbers and types. */
+/* Functions on any values, graphs, numbers and types, for the bodies of models,
+ * entries and defs. */
 #include "config.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ mvalue fn_default(const mapping_call *c)
 	return c->args[c->args[0].kind == MV_NULL];
 }
 
-/* False, with an error, in a model, where there is no node. */
+/* Whether there is a node.  Adds an error if not, which means in a model. */
 static bool has_node(const mapping_call *c)
 {
 	if (c->ev->node)
@@ -69,8 +69,8 @@ mvalue fn_outputs(const mapping_call *c)
 }
 
 /* node_seed(s): the start of this node's stream of random numbers.  Nodes with
- * the same s have the same one; a node where s is not given has its own, the
- * same whenever the model is read. */
+ * the same s have the same stream.  A node without s has its own stream, which
+ * is the same each time the model is read. */
 mvalue fn_node_seed(const mapping_call *c)
 {
 	const mvalue *s = &c->args[0];
@@ -93,7 +93,7 @@ mvalue fn_node_seed(const mapping_call *c)
 
 /* ---- graphs ------------------------------------------------------------ */
 
-/* apply(g, inputs): the outputs of a graph of the node, a list. */
+/* apply(g, inputs): the outputs of the node's graph g, as a list */
 mvalue fn_apply(const mapping_call *c)
 {
 	const mvalue *g = &c->args[0], *inputs = &c->args[1], *outputs;
@@ -112,7 +112,7 @@ mvalue fn_apply(const mapping_call *c)
 
 /* ---- numbers ----------------------------------------------------------- */
 
-/* min and max of two numbers, or of a list. */
+/* min and max of two numbers or of a list. */
 static mvalue extreme(const mapping_call *c, int sign)
 {
 	const mvalue *v = c->args;
@@ -146,7 +146,7 @@ mvalue fn_max(const mapping_call *c)
 	return extreme(c, 1);
 }
 
-/* A number as an integer: truncated, as C converts. */
+/* A number as an integer, truncated like a conversion in C. */
 mvalue fn_int(const mapping_call *c)
 {
 	const mvalue *v = &c->args[0];
@@ -221,14 +221,14 @@ mvalue fn_log(const mapping_call *c)
 	return of_number(c, log);
 }
 
-/* To the nearest integer, ties to even. */
+/* Rounds to the nearest integer, ties to even. */
 mvalue fn_round(const mapping_call *c)
 {
 	return rounded(c, nearbyint);
 }
 
-/* An integer for integers, unless the exponent is negative; an error where it
- * does not fit. */
+/* The result is an integer if both arguments are and the exponent is not
+ * negative.  Adds an error if it overflows. */
 mvalue fn_pow(const mapping_call *c)
 {
 	const mvalue *x = &c->args[0], *y = &c->args[1];

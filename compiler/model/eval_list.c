@@ -1,4 +1,4 @@
-/* The functions of entries and defs that are about lists and strings. */
+/* Functions on lists and strings, for the bodies of entries and defs. */
 #include "config.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ mvalue fn_len(const mapping_call *c)
 	return mv_int(c->args[0].n);
 }
 
-/* A number of elements, from 0 to the most that a list may have. */
+/* Reads a number of elements, from 0 to the length limit of lists. */
 static bool count_of(const mapping_call *c, int arg, int64_t *n)
 {
 	const mvalue *v = &c->args[arg];
@@ -52,7 +52,7 @@ mvalue fn_range(const mapping_call *c)
 	return mv_list(items, (int)n);
 }
 
-/* fill(n, v): v n times */
+/* fill(n, v): a list of n times v */
 mvalue fn_fill(const mapping_call *c)
 {
 	int64_t n;
@@ -64,8 +64,8 @@ mvalue fn_fill(const mapping_call *c)
 	return mv_list(items, (int)n);
 }
 
-/* The position at which a list is cut: n elements from the front; negative,
- * from the end. */
+/* The position at which a list is cut: n elements from the front, or from the
+ * end if n is negative. */
 static bool cut_of(const mapping_call *c, int *at)
 {
 	const mvalue *l = &c->args[0], *n = &c->args[1];
@@ -106,7 +106,7 @@ mvalue fn_reverse(const mapping_call *c)
 	return mv_list(items, l->n);
 }
 
-/* find(l, v): the first position of v, -1 if there is none. */
+/* find(l, v): the first position of v, -1 if l does not contain it. */
 mvalue fn_find(const mapping_call *c)
 {
 	const mvalue *l = &c->args[0];
@@ -156,7 +156,8 @@ mvalue fn_total(const mapping_call *c)
 
 /* ---- strings ----------------------------------------------------------- */
 
-/* Appends the n bytes at s to a list; false when it is too long. */
+/* Appends the n bytes at s to a list.  Returns false if the list is too
+ * long. */
 static bool push_string(const mapping_call *c, mvalue_list *l, const char *s,
 			size_t n)
 {
@@ -170,7 +171,7 @@ static bool push_string(const mapping_call *c, mvalue_list *l, const char *s,
 	return true;
 }
 
-/* characters("ab") is ["a", "b"]; of UTF-8, bytes. */
+/* characters("ab") is ["a", "b"].  A character of UTF-8 gives its bytes. */
 mvalue fn_characters(const mapping_call *c)
 {
 	mvalue_list l = { 0 };
@@ -211,7 +212,7 @@ static const char *quoted(const mapping_call *c, const mvalue *l)
 	return text;
 }
 
-/* one_of(s, ["a", "b"]): s; a node in which it is none of them is not
+/* one_of(s, ["a", "b"]): s.  A node in which s is not in the list is not
  * supported. */
 mvalue fn_one_of(const mapping_call *c)
 {

@@ -6,7 +6,7 @@
 
 #include "compiler/model/eval_expr.h"
 
-enum { MANY_NAMES = 12 }; /* from there on a scope has a hash table */
+enum { MANY_NAMES = 12 }; /* with this many names a scope gets a hash table */
 
 /* ---- scopes ------------------------------------------------------------- */
 
@@ -27,8 +27,8 @@ void mapping_enter(evaluator *ev, const ast_block *def, range call,
 	ev->scope = s;
 }
 
-/* Warns of a parameter that was declared and not used: it would not be in the
- * graph. */
+/* Warns about a parameter that is declared and not used: it would be missing in
+ * the graph. */
 static void check_used(evaluator *ev, const mname *x)
 {
 	if (x->used || !x->at.beg || x->value.kind != MV_TENSOR)
@@ -51,7 +51,7 @@ void mapping_leave(evaluator *ev)
 	ev->unused = s;
 }
 
-/* Names are interned: their addresses are hashed. */
+/* Names are interned, so their addresses are hashed. */
 static uint64_t hash(const char *name)
 {
 	return (uintptr_t)name * 0x9e3779b97f4a7c15u >> 32;
@@ -72,7 +72,7 @@ static mname *find(const mscope *s, const char *name)
 	return NULL;
 }
 
-/* The name's entry, made where there is none. */
+/* The entry of a name, added if there is none. */
 static mname *enter(evaluator *ev, const char *name)
 {
 	mscope *s = ev->scope;
@@ -106,7 +106,7 @@ void mapping_set(evaluator *ev, const char *name, mvalue v)
 
 /* ---- targets ------------------------------------------------------------ */
 
-/* h_{i}_w with the values of its expressions. */
+/* The name h_{i}_w with the values of its expressions filled in. */
 static const char *family_name(evaluator *ev, const ast_expr *e)
 {
 	const char *name = "";
@@ -143,8 +143,8 @@ const char *mapping_model_name(evaluator *ev, const char *name)
 		       : name;
 }
 
-/* Whether a name was bound in an earlier iteration of a loop around: then the
- * iteration at hand binds it anew. */
+/* Whether a name was bound in an earlier iteration of an enclosing loop.  Then
+ * the current iteration binds it again. */
 static bool is_of_earlier_iteration(const evaluator *ev, const mname *x)
 {
 	for (int i = ev->loops.n - 1; i >= 0; i--) {

@@ -61,7 +61,8 @@ static mflow run_if(evaluator *ev, const ast_stmt *s, outcome *out)
 	return f;
 }
 
-/* The number of iterations of a loop; a list's items, or NULL for 0, 1, .. */
+/* The number of iterations of a loop.  *items: the list's items, or NULL for
+ * the numbers 0, 1, .. */
 static bool loop_over(evaluator *ev, const ast_stmt *s, int64_t *n,
 		      const mvalue **items)
 {

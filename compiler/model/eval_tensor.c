@@ -1,4 +1,4 @@
-/* The functions of entries and defs that are about tensors. */
+/* Functions on tensors, for the bodies of entries and defs. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -26,7 +26,8 @@ static const tensor_type *type_of(const mapping_call *c)
 	return NULL;
 }
 
-/* An axis of n dimensions as 0 .. n - 1; negative ones count from the end. */
+/* axis_of(): an axis of n dimensions as 0 .. n - 1; negative ones count from
+ * the end. */
 mvalue fn_axis_of(const mapping_call *c)
 {
 	const mvalue *axis = &c->args[0], *n = &c->args[1];
@@ -66,7 +67,8 @@ mvalue fn_known(const mapping_call *c)
 	return mv_bool(graph_is_known(c->ev->b, (tensor_id)c->args[0].i));
 }
 
-/* In a model that is trained, a state that is x before the first step. */
+/* state_of(): in a model that is trained, a state that is x before the first
+ * step. */
 mvalue fn_state_of(const mapping_call *c)
 {
 	if (!type_of(c))
@@ -74,7 +76,7 @@ mvalue fn_state_of(const mapping_call *c)
 	return mv_tensor(graph_keep(c->ev->b, (tensor_id)c->args[0].i));
 }
 
-/* Says what such a state becomes; gives that. */
+/* becomes(): sets the next value of such a state; returns it. */
 mvalue fn_becomes(const mapping_call *c)
 {
 	const tensor_type *t = type_of(c);
@@ -102,7 +104,7 @@ static mvalue element(dtype t, const void *p, int64_t i)
 	return t == DT_BOOL ? mv_bool(v != 0) : mv_int(v);
 }
 
-/* The element of a tensor that is known and has just one. */
+/* value(): the element of a known tensor with one element. */
 mvalue fn_value(const mapping_call *c)
 {
 	const tensor_type *t = type_of(c);
@@ -115,7 +117,7 @@ mvalue fn_value(const mapping_call *c)
 	return element(t->type, p, 0);
 }
 
-/* All elements of a tensor that is known. */
+/* values(): all elements of a known tensor. */
 mvalue fn_values(const mapping_call *c)
 {
 	const tensor_type *t = type_of(c);
@@ -136,7 +138,8 @@ mvalue fn_values(const mapping_call *c)
 	return mv_list(items, (int)n);
 }
 
-/* An element of a tensor that tensor() makes; false if v is none. */
+/* Stores an element of a tensor made by tensor().  Returns false if v is no
+ * element. */
 static bool put_element(const mvalue *v, dtype t, void *data, int i)
 {
 	if (v->kind == MV_FLOAT)
@@ -150,7 +153,8 @@ static bool put_element(const mvalue *v, dtype t, void *data, int i)
 	return true;
 }
 
-/* tensor(v, t): a tensor of type t that is known, of v or of the list v. */
+/* tensor(v, t): a known tensor of type t with the value v or the elements of
+ * list v */
 mvalue fn_tensor(const mapping_call *c)
 {
 	const mvalue *v = &c->args[0], *type = &c->args[1];
@@ -171,7 +175,7 @@ mvalue fn_tensor(const mapping_call *c)
 
 /* ---- rebatched --------------------------------------------------------- */
 
-/* Whether a target of Reshape, with 0 and -1, keeps the elements of t. */
+/* Whether a target of Reshape, with 0 and -1, fits the elements of t. */
 static bool target_fits(const mvalue *target, const tensor_type *t)
 {
 	int64_t product = 1, nelem = tensor_nelem(t);
@@ -188,7 +192,7 @@ static bool target_fits(const mvalue *target, const tensor_type *t)
 	return open ? product > 0 && nelem % product == 0 : product == nelem;
 }
 
-/* The tensor's type with the shapes that the model declares. */
+/* The tensor's type under the shapes that the model declares. */
 static const tensor_type *type_before(const mapping_call *c)
 {
 	const mapping_node *n = c->ev->node;
@@ -200,9 +204,9 @@ static const tensor_type *type_before(const mapping_call *c)
 }
 
 /* rebatched(x, target): exporters write the batch into the targets of reshapes.
- * If --shape changed the first dimension of x and no other, the target keeps
- * the elements of x as the model declares it, and its first entry is the old
- * first dimension, that entry is the batch, and becomes the new one. */
+ * Suppose that --shape changed only the first dimension of x.  If the target
+ * keeps the elements of x as declared, and its first entry is the old first
+ * dimension, that entry is the batch and is replaced by the new one. */
 mvalue fn_rebatched(const mapping_call *c)
 {
 	const tensor_type *now = type_of(c), *old = now ? type_before(c) : NULL;

@@ -1,5 +1,5 @@
-/* Models in TDL: the choice of a model, its arguments, and its body, which the
- * evaluator of entries and defs runs. */
+/* Models in TDL: choosing a model, reading its arguments, and running its body
+ * in the evaluator of entries and defs. */
 #include "config.h"
 
 #include <errno.h>
@@ -28,7 +28,8 @@ static bool say_several(diag_sink *s, arena *a, const ast_module *module,
 	return false;
 }
 
-/* The file's model, or the one of that name; NULL when an error was added. */
+/* The file's only model, or the one with the given name; NULL with an error
+ * added. */
 static const ast_model *find_model(diag_sink *s, arena *a,
 				   const ast_module *module, const char *path,
 				   const char *name)
@@ -71,7 +72,7 @@ static bool read_number(const char *text, mvalue *v)
 	return *text && !*end && isfinite(f);
 }
 
-/* An integer, a number, a truth value, a type, or else a string. */
+/* Reads an integer, a number, a truth value, a type, or otherwise a string. */
 static mvalue read_word(const char *text)
 {
 	mvalue v;
@@ -94,7 +95,7 @@ static const char *without_blanks(arena *a, const char *s, size_t n)
 	return arena_strndup(a, s, n);
 }
 
-/* The length of the list's item at s: up to a comma outside of brackets. */
+/* The length of the list item at s, up to a comma outside brackets. */
 static size_t item_length(const char *s)
 {
 	size_t n = 0;
@@ -109,10 +110,10 @@ static bool in_brackets(const char *s)
 	return n > 1 && s[0] == '[' && s[n - 1] == ']';
 }
 
-enum { MAX_LIST_DEPTH = 16 }; /* of lists in lists */
+enum { MAX_LIST_DEPTH = 16 }; /* lists in lists */
 
-/* [3, 4, 6, 3], [[1, 2], [3]]; the outer brackets may be missing.  False if it
- * is too long, or too deep. */
+/* Reads [3, 4, 6, 3] or [[1, 2], [3]]; the outer brackets are optional.
+ * Returns false if the list is too long or too deep. */
 static bool read_list(arena *a, const char *text, int depth, mvalue *v)
 {
 	VEC(mvalue) items = { 0 };
@@ -137,8 +138,8 @@ static bool read_list(arena *a, const char *text, int depth, mvalue *v)
 	return true;
 }
 
-/* The value of a text on the command line, of the kind of `usual'; any kind if
- * that is nothing. */
+/* The value of a text on the command line, of the same kind as `usual', or any
+ * kind if that is nothing. */
 static bool read_argument(arena *a, const char *text, const mvalue *usual,
 			  mvalue *v)
 {
@@ -161,7 +162,7 @@ static bool read_argument(arena *a, const char *text, const mvalue *usual,
 	}
 }
 
-/* Arguments are evaluated in order: a default may use those before. */
+/* Arguments are evaluated in order, as a default may use earlier ones. */
 static bool bind_argument(evaluator *ev, const ast_named *p)
 {
 	const model_options *o = ev->options;

@@ -1,4 +1,4 @@
-/* Declarations of a model: inputs, parameters, states, outputs. */
+/* Declarations in a model: inputs, parameters, states, outputs. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static bool add_extent(evaluator *ev, range at, const mvalue *v,
 	return false;
 }
 
-/* The dimensions; a list stands for several. */
+/* Evaluates the dimensions; a list stands for several. */
 static bool extents(evaluator *ev, const ast_stmt *s, tensor_type *t)
 {
 	for (int i = 0; i < s->nvalues; i++) {
@@ -66,7 +66,7 @@ static bool extents(evaluator *ev, const ast_stmt *s, tensor_type *t)
 	return true;
 }
 
-/* Replaces the declared shape of an input by that of --shape. */
+/* Replaces the declared shape of an input by the one given with --shape. */
 static bool replace_shape(evaluator *ev, const ast_stmt *s, const char *name,
 			  tensor_type *t)
 {
@@ -106,7 +106,7 @@ static bool declared_type(evaluator *ev, const ast_stmt *s, const char *name,
 
 /* ---- values ------------------------------------------------------------- */
 
-/* Puts a number into data; false if it is none that the type has. */
+/* Stores a number in data.  Returns false if the type does not have it. */
 static bool put_number(const mvalue *v, dtype t, void *data, int64_t i)
 {
 	if (v->kind == MV_INT && !dtype_is_float(t))
@@ -120,8 +120,8 @@ static bool put_number(const mvalue *v, dtype t, void *data, int64_t i)
 	return true;
 }
 
-/* The constant that a value means for a tensor: a number for all elements, a
- * list of them, or a distribution. */
+/* The constant that a value means for a tensor: one number for all elements, a
+ * list of elements, or a distribution. */
 static bool constant_of(evaluator *ev, const ast_stmt *s, const mvalue *v,
 			const tensor_type *t, constant *c)
 {
@@ -152,9 +152,9 @@ static bool constant_of(evaluator *ev, const ast_stmt *s, const mvalue *v,
 	return true;
 }
 
-/* The initial value if none is given: vectors are 0; tensors of more dimensions
- * are drawn as Glorot and Bengio (AISTATS'10) propose, uniformly, so that
- * values passed forward and gradients passed back keep their variance. */
+/* The default initial value.  Vectors are 0.  Other tensors are drawn uniformly
+ * as proposed by Glorot and Bengio (AISTATS'10), so that forward values and
+ * backward gradients keep their variance. */
 static constant usual_value(evaluator *ev, const tensor_type *t)
 {
 	int64_t rest = 1;
@@ -189,7 +189,7 @@ static bool initial_value(evaluator *ev, const ast_stmt *s, const char *name,
 
 /* ---- declarations ------------------------------------------------------- */
 
-/* A model's tensors that are fed or kept have names of their own. */
+/* A model's tensors that are fed or kept need names of their own. */
 static bool declare_once(evaluator *ev, const ast_stmt *s, const char *name)
 {
 	const ast_stmt *first = strmap_get(ev->declared, name);
@@ -205,8 +205,8 @@ static bool declare_once(evaluator *ev, const ast_stmt *s, const char *name)
 	return false;
 }
 
-/* The dimension of an input whose size is the model's argument `batch', alone;
- * -1.  A list in front of it stands for several dimensions. */
+/* The dimension of an input whose extent is just the model's argument `batch';
+ * -1 if there is none.  A list before it stands for several dimensions. */
 static int batch_dim(const ast_stmt *s, const tensor_type *t)
 {
 	for (int i = 0; i < s->nvalues && s->nvalues == t->ndim; i++)
@@ -216,7 +216,7 @@ static int batch_dim(const ast_stmt *s, const tensor_type *t)
 	return -1;
 }
 
-/* An input; its default is a number, or a list of them. */
+/* Adds an input.  Its default is a number or a list of numbers. */
 static bool add_input(evaluator *ev, const ast_stmt *s, const char *name,
 		      const tensor_type *t, tensor_id *id)
 {
