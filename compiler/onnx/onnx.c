@@ -1,4 +1,4 @@
-/* Reading an ONNX model: versions, inputs, initializers, outputs. */
+/* Reads an ONNX model: versions, inputs, initializers, outputs. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -65,7 +65,7 @@ static bool check_model(importer *im)
 
 /* ---- shapes of inputs -------------------------------------------------- */
 
-/* The value that -D gives a symbolic dimension, or --carry-length. */
+/* Finds the value given for a symbolic dimension with -D or --carry-length. */
 static bool find_size(const importer *im, const char *name, int64_t *v)
 {
 	const model_options *o = im->options;
@@ -115,7 +115,7 @@ static bool symbolic(importer *im, const char *place, const char *input,
 	return false;
 }
 
-/* The declared shape with the sizes that -D gives; false if one is not
+/* The declared shape with the sizes given with -D.  Returns false if one is not
  * known. */
 static bool declared_dims(importer *im, const Onnx__TensorShapeProto *s,
 			  int64_t *dims)
@@ -148,7 +148,8 @@ static bool replaced_type(importer *im, const char *place, dtype t,
 	return onnx_dims(im, given->dims, (size_t)given->ndim, t, place, type);
 }
 
-/* The only symbolic dimension of an input's shape that has no size; NULL. */
+/* The only symbolic dimension without a size in an input's shape; otherwise
+ * NULL. */
 static const char *only_open(const importer *im, const Onnx__ValueInfoProto *v)
 {
 	const char *open = NULL;
@@ -170,7 +171,7 @@ static const char *only_open(const importer *im, const Onnx__ValueInfoProto *v)
 	return open;
 }
 
-/* Finds the dimension of carried inputs that --carry-length is for. */
+/* Finds the dimension of carried inputs for --carry-length. */
 static void find_length(importer *im, const Onnx__GraphProto *g)
 {
 	const carry_options *o = im->options->carry;
@@ -236,8 +237,8 @@ static bool add_input(importer *im, onnx_frame *f,
 	return onnx_bind(im, f, v->name, value, place);
 }
 
-/* A single number is no weight, but a scale, a limit, an exponent; unless it is
- * named as one that is to be trained. */
+/* Whether an initializer is a weight.  A single number is a scale, a limit or
+ * an exponent, unless it is named among those to be trained. */
 static bool is_weight(const importer *im, const char *name,
 		      const tensor_type *type)
 {
@@ -288,7 +289,7 @@ bool onnx_initializers(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
 	return ok;
 }
 
-/* Inputs that are initializers too are constants, as IR 3 asks. */
+/* An input that is also an initializer is a constant, as IR 3 requires. */
 static bool add_inputs(importer *im, onnx_frame *f, const Onnx__GraphProto *g)
 {
 	bool ok = onnx_initializers(im, f, g);
@@ -315,8 +316,8 @@ static bool same_shape(const Onnx__TensorShapeProto *s, const tensor_type *t)
 	return same;
 }
 
-/* Whether a tensor may have been computed as one type where another is
- * declared, because --precision asks for short floats. */
+/* Whether a tensor may have been computed with another type than declared
+ * because --precision asks for short floats. */
 static bool is_converted(const importer *im, dtype declared, dtype computed)
 {
 	const train_options *o = im->options->train;
@@ -324,9 +325,8 @@ static bool is_converted(const importer *im, dtype declared, dtype computed)
 	       dtype_is_float(computed);
 }
 
-/* Compares the type that the model declares with that of the node's result: a
- * difference is worth a warning and no more, because the declared type is not
- * used. */
+/* Compares the declared type with that of the node's result.  A difference gets
+ * only a warning, as the declared type is not used. */
 static void check_declared(importer *im, const onnx_frame *f,
 			   const Onnx__ValueInfoProto *v)
 {
@@ -351,8 +351,8 @@ static void check_declared(importer *im, const onnx_frame *f,
 				tensor_type_text(im->tmp, t));
 }
 
-/* Notes of PyTorch's exporter on an initializer that it has computed of others,
- * whose names are in none of them any more. */
+/* Reads notes of PyTorch's exporter about an initializer that it computed from
+ * others, whose names are lost. */
 static void note_folded(importer *im, const onnx_frame *f,
 			const Onnx__ValueInfoProto *v)
 {
@@ -452,8 +452,8 @@ static void keep_types(importer *im, const importer *from,
 	}
 }
 
-/* Imports the model as it is, only for its tensors' types: rebatched() compares
- * with them.  Errors in that import are ignored. */
+/* Imports the model unchanged, only for its tensors' types: rebatched()
+ * compares with them.  Errors of that import are ignored. */
 static void import_before(importer *im, const onnx_frame *f)
 {
 	importer plain = *im;

@@ -1,4 +1,4 @@
-/* Nodes that are known by name: constants, and queries of shapes. */
+/* Nodes known by name: constants, and queries of shapes. */
 #include "config.h"
 
 #include "compiler/onnx/onnx_import.h"
@@ -12,7 +12,7 @@ static bool fail(importer *im, const onnx_call *c, diag_id id,
 	return false;
 }
 
-/* Number of inputs and outputs, and that none of the inputs is left out. */
+/* Checks the number of inputs and outputs, and that no input is left out. */
 static bool has_arity(importer *im, const onnx_call *c, size_t ninputs)
 {
 	if (c->node->n_input != ninputs)
@@ -53,7 +53,8 @@ static bool give_ints(importer *im, const onnx_call *c, const int64_t *v,
 
 /* ---- Shape, Size ------------------------------------------------------- */
 
-/* start and end of Shape, opset 15: clamped, negative from the end. */
+/* Attributes start and end of Shape, opset 15: clamped; negative ones count
+ * from the end. */
 static int64_t bound(const onnx_frame *f, const onnx_call *c,
 		     const char *name, int64_t otherwise, int64_t n)
 {
@@ -127,7 +128,7 @@ static bool builtin_constant(importer *im, onnx_frame *f, const onnx_call *c)
 		    "the node has no value of a kind that tdlc has");
 }
 
-/* The element of ConstantOfShape, f32 zero if it is not given. */
+/* The element of ConstantOfShape; f32 zero by default. */
 static bool fill_value(importer *im, onnx_frame *f, const onnx_call *c,
 		       dtype *type, constant *k)
 {

@@ -1,7 +1,7 @@
-/* Elements that lie in a file beside the model.
+/* Elements stored in a file beside the model.
  *
  * Source: onnx docs/ExternalData.md.  The file has to be inside the model's
- * folder: no path that leads out of it is followed. */
+ * folder: paths that lead out of it are refused. */
 #include "config.h"
 
 #include "compiler/onnx/onnx_import.h"
@@ -19,7 +19,7 @@
 #include "base/memory.h"
 
 typedef struct location {
-	const char *path; /* as the model says */
+	const char *path; /* as written in the model */
 	int64_t offset, length;
 	bool has_length;
 } location;
@@ -69,8 +69,8 @@ static bool parse(importer *im, const Onnx__TensorProto *t, const char *place,
 	return true;
 }
 
-/* Opens path below folder, following no link and no "..".  Returns -1 with a
- * reason. */
+/* Opens a path below folder without following links or "..".  Returns -1 and
+ * sets *why on failure. */
 static int open_below(const char *folder, const char *path, const char **why)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -106,8 +106,8 @@ static int open_below(const char *folder, const char *path, const char **why)
 
 /* ---- packed elements --------------------------------------------------- */
 
-/* The most elements of less than 8 bits that are unpacked into memory; others
- * are left in their files. */
+/* The most elements of less than 8 bits that are unpacked in memory.  More are
+ * left in their files. */
 static const int64_t most_unpacked = (int64_t)1 << 32;
 
 static bool read_all(int fd, int64_t offset, unsigned char *to, int64_t n)
@@ -144,7 +144,7 @@ static bool unpack(importer *im, const location *l, const char *place, int fd,
 
 /* ---- all elements ------------------------------------------------------ */
 
-/* The data of a tensor in a file that is open. */
+/* Finds the data of a tensor in an open file. */
 static bool find_data(importer *im, const location *l, const char *place,
 		      int fd, const tensor_type *type, constant *c)
 {

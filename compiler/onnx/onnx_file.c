@@ -57,15 +57,15 @@ void onnx_file_close(onnx_file *f)
 
 enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_LEN = 2, WIRE_32 = 5 };
 
-/* A length is written in this many bytes, padded, so that it can be filled in
- * when it is known; a payload is replaced by a record of RECORD bytes. */
+/* A length is written with this many bytes, padded, so that it can be filled in
+ * later.  A payload is replaced by a record of RECORD bytes. */
 enum { LENGTH_BYTES = 5, RECORD = 17 };
 
 typedef struct walk {
 	const uint8_t *data;
-	uint8_t *out; /* NULL while only the size is wanted */
+	uint8_t *out; /* NULL if only the size is wanted */
 	size_t nout;
-	size_t memory; /* that unpacking takes */
+	size_t memory; /* bytes needed for unpacking */
 	const char *fault;
 	size_t fault_at;
 } walk;
@@ -73,8 +73,8 @@ typedef struct walk {
 typedef struct field {
 	uint32_t number;
 	enum wire wire;
-	size_t beg;	   /* of the tag */
-	size_t value, end; /* the payload: of WIRE_LEN without its length */
+	size_t beg;	   /* offset of the tag */
+	size_t value, end; /* of the payload, for WIRE_LEN without its length */
 } field;
 
 static bool fail(walk *w, size_t at, const char *fault)
@@ -100,7 +100,7 @@ static bool read_varint(walk *w, size_t *at, size_t end, uint64_t *v)
 	return fail(w, *at, "a number has more than 64 bits");
 }
 
-/* Reads the field at *at and moves behind it. */
+/* Reads the field at *at and moves *at after it. */
 static bool next_field(walk *w, size_t *at, size_t end, field *f)
 {
 	uint64_t tag, n;
@@ -159,7 +159,7 @@ static void emit_tag(walk *w, uint32_t number)
 	emit(w, tag, put_varint(tag, (uint64_t)number << 3 | WIRE_LEN));
 }
 
-/* Writes a length into the LENGTH_BYTES bytes at `at`. */
+/* Writes a length into the LENGTH_BYTES bytes at `at'. */
 static void patch_length(walk *w, size_t at, size_t n)
 {
 	if (!w->out)
@@ -196,7 +196,8 @@ static enum wire wire_of(ProtobufCType t)
 	}
 }
 
-/* A field that holds a value. Packed varints of one byte become eight. */
+/* Handles a field with a value.  Packed varints of one byte each become eight
+ * bytes each. */
 static bool walk_value(walk *w, const field *f,
 		       const ProtobufCFieldDescriptor *d)
 {
@@ -213,7 +214,8 @@ static bool walk_value(walk *w, const field *f,
 	return true;
 }
 
-/* Payloads are recorded; a tensor has at most one. */
+/* Whether a field is a payload.  Payloads are recorded; a tensor has at most
+ * one. */
 static bool is_payload(const ProtobufCMessageDescriptor *d, const field *f)
 {
 	return d == &onnx__tensor_proto__descriptor && f->wire == WIRE_LEN &&
@@ -235,7 +237,7 @@ static void walk_payload(walk *w, const field *f)
 	w->memory += RECORD + 32;
 }
 
-/* Fields that tdlc does not look at: of what exporters note, all but the notes
+/* Whether a field is ignored: of what exporters note, everything except notes
  * on values. */
 static bool is_ignored(const ProtobufCMessageDescriptor *of,
 		       const ProtobufCFieldDescriptor *d)
@@ -275,8 +277,8 @@ static bool walk_field(walk *w, const field *f,
 	return true;
 }
 
-/* protobuf-c merges a message that is given twice; nobody writes that, and
- * merging many takes time that grows with the square. */
+/* protobuf-c merges a message that occurs twice.  Nobody writes that, and
+ * merging many takes quadratic time, so it is refused. */
 static bool walk_message(walk *w, const ProtobufCMessageDescriptor *d,
 			 size_t at, size_t end, int depth)
 {

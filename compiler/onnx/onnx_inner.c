@@ -1,5 +1,5 @@
-/* Graphs inside nodes and the model's own functions: evaluated where they are
- * used, as often as they are. */
+/* Graphs inside nodes, and the model's own functions.  They are evaluated each
+ * time they are used. */
 #include "config.h"
 
 #include "compiler/onnx/onnx_import.h"
@@ -22,7 +22,7 @@ static bool too_deep(importer *im, const onnx_frame *f, const onnx_call *c)
 	return true;
 }
 
-/* The value of an output of an inner graph; NULL, with an error, where it has
+/* The value of an output of an inner graph; NULL, with an error, if it has
  * none. */
 static const onnx_value *output_of(importer *im, const onnx_frame *inner,
 				   const onnx_call *c, const char *name)
@@ -37,7 +37,7 @@ static const onnx_value *output_of(importer *im, const onnx_frame *inner,
 
 /* ---- graphs ------------------------------------------------------------ */
 
-/* Gives a graph's inputs their values. */
+/* Binds a graph's inputs to values. */
 static bool bind_inputs(importer *im, onnx_frame *inner, const onnx_call *c,
 			const Onnx__GraphProto *g, const mvalue *inputs, int n)
 {
@@ -103,7 +103,7 @@ static bool calls_itself(importer *im, const onnx_frame *f, const onnx_call *c,
 	return false;
 }
 
-/* The attributes of a call, and the defaults of those that it leaves out. */
+/* Sets the attributes of a call, with defaults for those it leaves out. */
 static void call_attrs(importer *im, const onnx_frame *f, const onnx_call *c,
 		       const Onnx__FunctionProto *callee, onnx_frame *inner)
 {

@@ -1,4 +1,5 @@
-/* Names in an ONNX graph: scopes, and the order of nodes that they give. */
+/* Names in an ONNX graph: scopes, and the order of nodes that follows from
+ * names. */
 #include "config.h"
 
 #include "compiler/onnx/onnx_import.h"
@@ -44,7 +45,7 @@ bool onnx_bind(importer *im, onnx_frame *f, const char *name, onnx_value v,
 
 /* ---- the order of nodes ------------------------------------------------ */
 
-/* The producers of names, and the edges between nodes that follow from them. */
+/* The producers of names, and the resulting edges between nodes. */
 typedef struct ordering {
 	importer *im;
 	Onnx__NodeProto **nodes;
@@ -86,8 +87,8 @@ static bool add_producers(ordering *o, const onnx_frame *f)
 	return ok;
 }
 
-/* The names that a graph inside a node defines: in it, they do not mean nodes
- * of the outer graph. */
+/* The names defined by a graph inside a node.  Inside it they do not refer to
+ * nodes of the outer graph. */
 typedef struct inner_names {
 	strmap *defined;
 	const struct inner_names *outer;
@@ -125,8 +126,8 @@ static void add_edge(ordering *o, const char *name, const inner_names *in)
 		vec_push(o->im->tmp, &o->edge_to, *p);
 }
 
-/* The names that a node reads; a graph inside reads names of the graph around
- * it too. */
+/* Adds edges for the names that a node reads.  A graph inside the node may also
+ * read names of the graphs around it. */
 static void add_edges(ordering *o, const Onnx__NodeProto *n,
 		      const inner_names *outer)
 {
@@ -145,8 +146,8 @@ static void add_edges(ordering *o, const Onnx__NodeProto *n,
 	}
 }
 
-/* Whether the file has the nodes in such an order, as the specification
- * asks. */
+/* Whether the file's order of nodes is topological, as the specification
+ * requires. */
 static bool is_sorted(const ordering *o)
 {
 	for (int i = 0; i < o->n; i++)
@@ -156,8 +157,8 @@ static bool is_sorted(const ordering *o)
 	return true;
 }
 
-/* A node that is left over is on a cycle or depends on one; going back from it
- * to producers leads into the cycle. */
+/* Reports a cycle.  A node that is left over is on a cycle or depends on one,
+ * so following producers leads into the cycle. */
 static void say_cycle(const ordering *o, const int *left)
 {
 	int i = 0;
@@ -173,7 +174,8 @@ static void say_cycle(const ordering *o, const int *left)
 		      "the node depends on its own result");
 }
 
-/* Kahn's algorithm.  left[i] counts the inputs that node i still waits for. */
+/* Sorts by Kahn's algorithm.  left[i] counts the inputs for which node i still
+ * waits. */
 static bool sort(ordering *o, int *order)
 {
 	arena *tmp = o->im->tmp;

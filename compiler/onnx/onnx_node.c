@@ -1,5 +1,5 @@
-/* Nodes: their inputs and attributes are looked up, an entry of opdefs/onnx,
- * a built-in or one of the model's functions evaluates them. */
+/* Nodes: looks up inputs and attributes, and evaluates the node by an entry of
+ * opdefs/onnx, a built-in or a function of the model. */
 #include "config.h"
 
 #include "compiler/onnx/onnx_import.h"
@@ -36,8 +36,8 @@ const Onnx__AttributeProto *onnx_attr(const onnx_frame *f,
 	return NULL;
 }
 
-/* Strings of attributes are bytes; one with a zero byte is cut there, and then
- * equals no string that an entry asks for, as it has a space appended. */
+/* Strings of attributes are bytes.  One with a zero byte is cut there and gets
+ * a space appended, so that it equals no string that an entry expects. */
 static const char *bytes_text(importer *im, ProtobufCBinaryData b)
 {
 	onnx_charge(im, b.len);
@@ -52,7 +52,7 @@ static attr_value list_value(attr_type type, bool is_list, size_t n)
 	return (attr_value){ .type = type, .is_list = is_list, .n = (int)n };
 }
 
-/* The element type in a type, that of what it is a sequence or option of. */
+/* The element type of a type; for a sequence or option that of its content. */
 static int element_type(const Onnx__TypeProto *t)
 {
 	while (t)
@@ -71,7 +71,7 @@ static int element_type(const Onnx__TypeProto *t)
 	return 0;
 }
 
-/* The value that an entry sees; NULL for a kind that it cannot declare. */
+/* The value for an entry; NULL for a kind that entries cannot declare. */
 static const attr_value *attr_of(importer *im, const Onnx__AttributeProto *a)
 {
 	attr_value *v = ARENA_NEW(im->tmp, attr_value);
@@ -142,7 +142,7 @@ static void set_attrs(importer *im, const onnx_frame *f,
 
 /* ---- inputs ------------------------------------------------------------ */
 
-/* Looks the inputs up.  Returns false where one cannot be used. */
+/* Looks up the inputs.  Returns false if one of them cannot be used. */
 static bool set_inputs(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
 		       const char *place, mvalue *inputs)
 {
@@ -172,7 +172,8 @@ static bool set_inputs(importer *im, onnx_frame *f, const Onnx__NodeProto *n,
 	return ok;
 }
 
-/* The inputs' types with the model's own input shapes, NULL if unknown. */
+/* The inputs' types under the model's declared input shapes; NULL if
+ * unknown. */
 static const tensor_type **types_before(importer *im, const onnx_frame *f,
 					const Onnx__NodeProto *n)
 {
@@ -187,9 +188,9 @@ static const tensor_type **types_before(importer *im, const onnx_frame *f,
 
 /* ---- evaluation -------------------------------------------------------- */
 
-/* The version of a domain's operators, or an error.  A function that does not
- * state it has the model's.  Some exporters do not state that of a domain of
- * their own; it is 1 then. */
+/* The version of a domain's operators; adds an error if there is none.  A
+ * function that does not state it has the model's version.  Some exporters omit
+ * the version of their own domain; it is 1 then. */
 static int opset_of(importer *im, const onnx_frame *f, const onnx_call *c,
 		    const char *domain)
 {
@@ -280,8 +281,8 @@ static bool apply_entry(importer *im, onnx_frame *f, const onnx_call *c,
 	return false;
 }
 
-/* Chooses who evaluates a node.  With a faulty input only looks whether
- * anybody would. */
+/* Evaluates a node by whatever knows it.  If an input is faulty, only checks
+ * whether anything does. */
 static bool evaluate(importer *im, onnx_frame *f, const onnx_call *c,
 		     bool usable)
 {
@@ -346,7 +347,7 @@ static bool count_node(importer *im, const onnx_frame *f)
 	return false;
 }
 
-/* A node's name and those of its outputs are copied. */
+/* The names of a node and of its outputs are copied, so they use memory. */
 static void charge_names(importer *im, const onnx_call *c)
 {
 	size_t n = 2 * strlen(c->place) + sizeof(onnx_value);

@@ -1,10 +1,9 @@
-/* An import that goes on after nodes that are not supported, and says which
- * these are.
+/* An import that continues after unsupported nodes and reports them.
  *
- * Each node has a sink of its own while it is evaluated; its error there is the
- * reason.  Results of an unsupported node become inputs of the graph if the
- * model declares their shapes; else the tensors that depend on them are not
- * known. */
+ * Each node is evaluated with its own sink; an error in it is the reason why
+ * the node is not supported.  Results of such a node become inputs of the graph
+ * if the model declares their shapes.  Otherwise the tensors that depend on
+ * them are unknown. */
 #include "config.h"
 
 #include "compiler/onnx/onnx_import.h"
@@ -18,7 +17,7 @@ static const char *text(const char *s)
 	return s ? s : "";
 }
 
-/* The kind's index in the survey. */
+/* The index in the survey of a node's kind. */
 static int kind_of(importer *im, const Onnx__NodeProto *n)
 {
 	model_survey *s = im->options->survey;
@@ -51,7 +50,7 @@ onnx_before onnx_survey_begin(importer *im, const Onnx__NodeProto *n)
 	return before;
 }
 
-/* Adds the bytes of a tensor; stays below 2^62. */
+/* Adds the bytes of a tensor.  The sum stays below 2^62. */
 static void add_bytes(importer *im, mvalue v, int64_t *sum)
 {
 	if (v.kind == MV_TENSOR && v.i != NONE && *sum < (int64_t)1 << 61)
@@ -71,8 +70,8 @@ static const Onnx__ValueInfoProto *declared(const importer *im,
 	return NULL;
 }
 
-/* Inputs of the graph in place of the results; false where a shape is not
- * known. */
+/* Makes inputs of the graph in place of the results.  Returns false if a shape
+ * is not known. */
 static bool stand_in(importer *im, const onnx_frame *f, const onnx_call *c)
 {
 	const Onnx__NodeProto *n = c->node;

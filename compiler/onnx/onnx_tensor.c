@@ -1,4 +1,4 @@
-/* TensorProto: element type, shape, and the place of the elements. */
+/* TensorProto: element type, shape, and location of the elements. */
 #include "config.h"
 
 #include "compiler/onnx/onnx_import.h"
@@ -10,7 +10,7 @@
 #include "compiler/model/eval.h"
 #include "kernel/eval.h"
 
-/* Below this many bytes the elements are copied, else referred to. */
+/* Fewer bytes than this are copied, more are referred to. */
 enum { COPY_BELOW = 1024 };
 
 dtype mapping_onnx_type(int64_t type)
@@ -137,7 +137,8 @@ static void put(dtype t, void *data, int64_t i, int64_t v)
 	memcpy((char *)data + size * (size_t)i, &v, size);
 }
 
-/* Whether an element of type t can hold v; the small floats come as bits. */
+/* Whether type t has an element with value v.  Small floats are given as
+ * bits. */
 static bool in_range(dtype t, int64_t v)
 {
 	switch (t) {
@@ -153,12 +154,12 @@ static bool in_range(dtype t, int64_t v)
 		return v >= 0 && v <= UINT32_MAX;
 	case DT_BOOL:
 		return v == 0 || v == 1;
-	default: /* one byte, or several elements in one */
+	default: /* one byte, or several elements in one byte */
 		return dtype_size(t) > 1 || (v >= 0 && v <= UINT8_MAX);
 	}
 }
 
-/* The field that holds elements of a type: how many, and the i-th as bits. */
+/* The field for elements of a type: their number, and element i as bits. */
 typedef struct numbers {
 	size_t n;
 	const int32_t *i32;
@@ -181,8 +182,8 @@ static numbers field_for(const Onnx__TensorProto *p, dtype t)
 	return (numbers){ p->n_int32_data, .i32 = p->int32_data };
 }
 
-/* The number of numbers that hold the elements: one each, or one for each byte
- * that four or two bits of each fill. */
+/* The number of numbers that hold the elements.  Each holds one element, or a
+ * byte of elements of four or two bits. */
 static int64_t count_numbers(const tensor_type *type)
 {
 	return dtype_bits(type->type) <= 4 ? onnx_packed_nbytes(type)
@@ -222,7 +223,8 @@ static bool typed(importer *im, const Onnx__TensorProto *p, const char *place,
 	return true;
 }
 
-/* Numbers beside a payload: which of them counts? */
+/* Whether there are numbers besides a payload; it would be unclear which
+ * counts. */
 static bool has_numbers(const Onnx__TensorProto *p)
 {
 	return p->n_float_data || p->n_int32_data || p->n_int64_data ||
