@@ -1,5 +1,5 @@
-/* An operator's results, as expansion and the interpreter give them, against
- * the reference, which evaluates its definition. */
+/* Compares an operator's results, given by expansion and the interpreter, with
+ * the reference, which evaluates the definition. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -9,7 +9,7 @@
 
 #include "include/tdl/kernel.h"
 
-enum { MAX_STEPS = 3000000 }; /* of a shape */
+enum { MAX_STEPS = 3000000 }; /* evaluation steps for a shape */
 
 /* ---- between views and the reference's tensors -------------------------- */
 
@@ -20,7 +20,7 @@ static ref_number number_at(const view *v, int64_t i)
 		       : ref_int(v->type, elem_get_i64(v->type, v->data, i));
 }
 
-/* An empty view does not say its shape, which type does. */
+/* An empty view has no shape, so `type' gives it. */
 static ref_tensor tensor_of_view(arena *a, const view *v,
 				 const tensor_type *type)
 {
@@ -52,7 +52,7 @@ static tdl_view argument(view *v, const int64_t *dims)
 			   .strides = v->stride };
 }
 
-/* stand_in() for the reference. */
+/* stand_in() in the form that the reference calls. */
 static void opaque(const ast_opaque *f, int n, const ref_tensor *slices,
 		   ref_tensor *result)
 {
@@ -93,7 +93,7 @@ static const ref_attr *const *attrs_of(const trial *t)
 
 /* ---- comparing ---------------------------------------------------------- */
 
-/* Whether element i of a result is what the reference says. */
+/* Whether element i of a result is within the bounds of the reference. */
 static bool agrees(const view *got, int64_t i, const ref_number *want)
 {
 	if (!dtype_is_float(got->type))

@@ -1,5 +1,5 @@
 /* The roles of attributes, as far as an operator's text shows them: shapes of
- * packs, axes, permutations, and texts with the words that they are compared
+ * packs, axes, permutations, and strings with the words that they are compared
  * with. */
 #include "config.h"
 
@@ -11,10 +11,10 @@ typedef struct walk {
 	arena *arena;
 	const ast_op *op;
 	role *roles;
-	bool inside; /* a callee, whose own calls are not followed */
+	bool inside; /* in a callee, whose own calls are not followed */
 } walk;
 
-/* The attribute that a symbol is; -1 for none. */
+/* The attribute of a symbol; -1 if there is none. */
 static int attr_of(const ast_symbol *s)
 {
 	return s && s->kind == SYMBOL_ATTR ? s->index : -1;
@@ -59,8 +59,8 @@ static void add_word(walk *w, const ast_expr *attr, const ast_expr *word)
 
 static role *roles_in(arena *a, const ast_op *op, bool inside);
 
-/* An attribute that is passed to a callee has the role that it has there.  The
- * pack whose axes it names is the callee's, and unknown here. */
+/* An attribute passed to a callee has the role that it has there.  If it names
+ * axes, their pack is the callee's, which is unknown here. */
 static void walk_call(walk *w, const ast_expr *e)
 {
 	const ast_op *callee = ast_op_of(e);

@@ -1,4 +1,4 @@
-/* A stage cut along each strategy, against the stage whole. */
+/* Compares a stage that is cut along each strategy with the whole stage. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -12,7 +12,7 @@ typedef struct cut {
 	const kernel *k;
 	int var, nparts;
 	reducer reducer;
-	const view *inputs; /* whole */
+	const view *inputs; /* of the whole stage */
 	const view *want;
 } cut;
 
@@ -29,7 +29,7 @@ static void fail(const cut *c, const char *what)
 	     var_name(c->t->arena, c->k, c->var), c->nparts, "%s", what);
 }
 
-/* Runs part p into out; false, with a finding, where it cannot be run. */
+/* Runs part p into out.  Returns false, with a finding, if it cannot be run. */
 static bool run_part(const cut *c, int p, view *out)
 {
 	arena *a = c->t->arena;
@@ -61,7 +61,7 @@ static void compare(const cut *c, const view *got, const double *slack)
 	     value_text(a, c->want, at));
 }
 
-/* Each part fills its block of the result. */
+/* Checks a split: each part fills its block of the result. */
 static void run_split(const cut *c)
 {
 	view got = new_result(c->t->arena, c->k);
@@ -71,10 +71,10 @@ static void run_split(const cut *c)
 	compare(c, &got, NULL);
 }
 
-/* Whether a number is infinite that the whole result does not show: a part of
- * a sum or product that overflows; or, where a derived variable is divided, the
- * whole result, because a part takes 0 for a row that it does not have, which
- * times an infinity is NaN. */
+/* Whether an element says nothing because a part is infinite and the whole
+ * result is not: a part of a sum or product that overflows.  If a derived
+ * variable is divided, the whole result may be affected: a part takes 0 for a
+ * row that it does not have, and 0 times infinity is NaN. */
 static bool is_void(const cut *c, const view *parts, int64_t i)
 {
 	bool rounds = c->reducer == RED_SUM || c->reducer == RED_PROD;
@@ -97,7 +97,8 @@ static void leave_out_void(const cut *c, const view *parts, view *got)
 						  i));
 }
 
-/* Each part gives a partial result, and they are combined. */
+/* Checks a reduction: each part gives a partial result, and these are
+ * combined. */
 static void run_reduced(const cut *c)
 {
 	view parts[MAX_PARTS];

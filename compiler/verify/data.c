@@ -31,7 +31,7 @@ view copy_view(arena *a, const view *v)
 
 enum { STYLE_WHOLE, STYLE_POSITIVE, STYLE_ANY, STYLES };
 
-/* Whole numbers are summed without rounding; positive ones keep roots and
+/* Integers are summed without rounding.  Positive numbers keep roots and
  * logarithms from being NaN. */
 static double random_float(rng *r, int style)
 {
@@ -152,14 +152,14 @@ const char *value_text(arena *a, const view *v, int64_t at)
 
 /* ---- rounding ----------------------------------------------------------- */
 
-/* The least number above 0 that has all of its bits. */
+/* The least positive number with full precision. */
 static double least_normal(dtype t)
 {
 	return t == DT_F64 ? 0x1p-1022 : t == DT_F16 ? 0x1p-14 : 0x1p-126;
 }
 
-/* The error of a product through underflow of its parts: each part below the
- * least normal number may be off by it, times the others. */
+/* The error of a product from underflow of its parts.  Each part below the
+ * least normal number may be off by that number, times the other parts. */
 static double lost(dtype t, const view *parts, int nparts, int64_t at)
 {
 	double all = 0;

@@ -1,13 +1,13 @@
-/* The correspondence of a shape's dimensions to those of a descriptor: a pack's
- * part stands for any number of them, and the parts ..(d \ axes) and ..(d &
- * axes) lie among each other, as the axes say. */
+/* Relates a shape's dimensions to those of a descriptor.  A part of a pack
+ * stands for any number of dimensions.  The dimensions of ..(d \ axes) and ..(d
+ * & axes) are interleaved as the axes say. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
 
 #include <string.h>
 
-/* The pack of that name: of the parameters, or that an attribute gives. */
+/* Finds the pack of that name, given by a parameter or an attribute. */
 static bool pack_of(const trial *t, const char *name, size_t n, draw_pack *p)
 {
 	const draw *d = t->drawn;
@@ -30,7 +30,7 @@ static bool pack_of(const trial *t, const char *name, size_t n, draw_pack *p)
 	return false;
 }
 
-/* The axes that an attribute selects of so many dimensions. */
+/* Marks the axes that an attribute selects among `rank' dimensions. */
 static bool selected_axes(const trial *t, const char *attr, int rank,
 			  bool *selected)
 {
@@ -52,7 +52,8 @@ static bool selected_axes(const trial *t, const char *attr, int rank,
 	return at >= 0;
 }
 
-/* A part of a pack lies among the other part before it. */
+/* Adds a dimension of a pack.  A part of a pack is interleaved with the other
+ * part, added before. */
 static void add(spots *out, int dim, const char *pack, int at, bool part)
 {
 	spot p = { dim, pack, at };
@@ -64,7 +65,7 @@ static void add(spots *out, int dim, const char *pack, int at, bool part)
 	out->at[i] = p;
 }
 
-/* "perm]" of "..d[perm]". */
+/* Adds the dimensions of "..d[perm]"; text is "perm]". */
 static bool add_permuted(const trial *t, const draw_pack *p, const char *text,
 			 int dim, spots *out)
 {
@@ -80,7 +81,8 @@ static bool add_permuted(const trial *t, const draw_pack *p, const char *text,
 	return true;
 }
 
-/* "..d", "..(d \ axes)", "..(d & axes)", "..d[perm]". */
+/* Adds the dimensions of "..d", "..(d \ axes)", "..(d & axes)" or
+ * "..d[perm]". */
 static bool add_pack(const trial *t, const char *text, int dim, spots *out)
 {
 	bool selected[MAX_NDIM] = { false };

@@ -1,13 +1,13 @@
-/* Derived gradients against central differences.
+/* Compares derived gradients with central differences.
  *
- * With a number for each element of the results, L is the sum of the results,
- * each times its number.  The derived operator, given these numbers, computes
- * dL/dx; (L(x + h) - L(x - h)) / 2h is about the same, unless the slopes on
- * both sides of x differ: there it has no derivative, or one that changes too
- * fast for h.  Of a slope that bends once between x - h and x + h the mean is
- * off by at most half of that difference.  Where L jumps both sides may agree
- * by chance, so that a fault has to show with a smaller h, too, and where no
- * step is in between (steps.c). */
+ * Each element of the results gets a weight.  L is the sum of the results times
+ * their weights.  The derived operator, given these weights, computes dL/dx.
+ * It has to be close to (L(x + h) - L(x - h)) / 2h, unless the slopes on both
+ * sides of x differ: then L has no derivative at x, or one that changes too
+ * fast for h.  If the slope bends once between x - h and x + h, the central
+ * difference is off by at most half the difference of the slopes.  If L jumps,
+ * both slopes may agree by chance.  So a fault counts only if it also shows
+ * with smaller h, and if no step lies in between (steps.c). */
 #include "config.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "compiler/verify/gradients.h"
 
 enum {
-	MAX_ELEMENTS = 6, /* of an input, that are changed in a trial */
+	MAX_ELEMENTS = 6, /* of an input, changed in a trial */
 };
 
 bool expand_run(run *r, const attr_value *const *attrs)
@@ -96,8 +96,8 @@ static bool chooses(const kexpr *e)
 	return false;
 }
 
-/* Whether products are reduced, and nothing is chosen: of equal elements those
- * that share a derivative may have another one by differences. */
+/* Whether products are reduced and nothing is chosen.  If equal elements share
+ * a derivative, differences may give another one. */
 static bool takes_zeros(const expansion *x)
 {
 	bool product = false;
@@ -113,7 +113,7 @@ static bool takes_zeros(const expansion *x)
 	return product;
 }
 
-/* Some elements, in one input of two, become 0: products with several zeros
+/* Sets some elements to 0 in every second input: products with several zeros
  * have slopes of their own. */
 static void put_zeros(rng *r, view *v)
 {
@@ -128,7 +128,8 @@ static bool fill(run *r)
 {
 	const tensor_type *types = r->types;
 	contents c = { .style = 2 };
-	rng zeros = r->t->v->random; /* as many numbers are drawn as without */
+	/* draws as many numbers as without zeros */
+	rng zeros = r->t->v->random;
 	bool some = takes_zeros(r->x);
 	rng_next(&zeros);
 	for (int i = 0; i < r->x->nparams; i++) {
@@ -154,8 +155,8 @@ void leave_infinite(const view *y, view *weights)
 			elem_set_f64(weights->type, weights->data, e, 0);
 }
 
-/* The results' numbers, 0 for what is not finite; NULL data for a result that
- * has no floats. */
+/* Draws the weights of the results.  A result that is not finite gets 0, one
+ * that is no float NULL data. */
 static view *draw_weights(run *r)
 {
 	contents c = { .style = 2 };
@@ -172,7 +173,7 @@ static view *draw_weights(run *r)
 	return w;
 }
 
-/* L, and what its terms are at most in all. */
+/* L.  Sets *scale to the sum of the absolute values of its terms. */
 static double loss(const run *r, const view *weights, double *scale)
 {
 	double sum = 0;
@@ -192,9 +193,9 @@ static double loss(const run *r, const view *weights, double *scale)
 
 /* ---- differences -------------------------------------------------------- */
 
-/* The width of a difference, and its amplification of rounding, both relative:
- * in f64 the width is small beside the change of a slope, in f32 it cannot
- * be. */
+/* The width of a difference and the amplification of rounding errors, both
+ * relative.  In f64 the width is small compared with changes of the slope; in
+ * f32 it cannot be. */
 typedef struct step {
 	double h, error, noise;
 } step;
@@ -205,7 +206,7 @@ static step step_of(dtype t)
 			   : (step){ ldexp(1, -7), 1e-4, 1e-5 };
 }
 
-/* The coarser of a type and the floats that are computed with. */
+/* The coarser type of t and the floats in which e is computed. */
 static dtype coarser(dtype t, const kexpr *e)
 {
 	if (dtype_is_float(e->type) && dtype_bits(e->type) < dtype_bits(t))
@@ -232,7 +233,7 @@ typedef struct along {
 	const view *weights;
 } along;
 
-/* Half the width of a difference over a part of the step. */
+/* Half the width of a difference, for a fraction of the step. */
 static double width(const along *l, double part)
 {
 	double at = elem_get_f64(l->x->type, l->x->data, l->e);
@@ -240,8 +241,8 @@ static double width(const along *l, double part)
 	return part * step_of(t).h * fmax(1, fabs(at));
 }
 
-/* The slope of L over a part of the step, and what a derivative may be off it;
- * false where it has none. */
+/* The slope of L for a fraction of the step, and the allowed error of a
+ * derivative.  Returns false if L has no slope there. */
 static bool slope(const along *l, double part, double *result, double *slack)
 {
 	run *r = l->r;
@@ -267,7 +268,7 @@ static bool slope(const along *l, double part, double *result, double *slack)
 	return fine && isfinite(*result) && fabs(up - down) < 1e3 * unit;
 }
 
-/* The greatest number that is computed on the way. */
+/* The greatest number computed by any stage. */
 static double greatest_value(const run *r)
 {
 	double most = 0;
@@ -281,7 +282,7 @@ static double greatest_value(const run *r)
 	return most;
 }
 
-/* Whether a step is between the element and one so far away. */
+/* Whether a step lies between the element and the point at distance `far'. */
 static bool has_step(const along *l, double far)
 {
 	run *r = l->r;
@@ -294,8 +295,8 @@ static bool has_step(const along *l, double far)
 	return !(execute_run(r) && fine);
 }
 
-/* Whether differences of less width have the same slope, and not this one, even
- * if the greatest number was rounded. */
+/* Whether a fault is confirmed: smaller differences have the same slope, and it
+ * is not the derived one, even if the greatest number was rounded. */
 static bool is_confirmed(const along *l, double is, double want, double slack)
 {
 	static const double parts[] = { 0.6, 0.25 };
@@ -315,7 +316,7 @@ static bool is_confirmed(const along *l, double is, double want, double slack)
 	return true;
 }
 
-/* Whether all results are that have a number. */
+/* Whether all results with a weight are finite. */
 static bool is_finite(const run *r, const view *weights)
 {
 	for (int i = 0; i < r->x->nresults; i++) {
@@ -359,8 +360,8 @@ static void compare(run *r, view *x, const view *weights, const char *input,
 
 /* ---- the derived operator ----------------------------------------------- */
 
-/* The argument for a parameter of a derived operator, as gradient.params say
- * what it is. */
+/* The argument for a parameter of a derived operator; `of' is from
+ * gradient.params. */
 static view argument_for(const run *f, const view *weights, int of,
 			 tensor_type *type)
 {
@@ -376,8 +377,8 @@ bool asks_for_none(const view *weights, const gradient *d, const ast_op *op)
 	return false;
 }
 
-/* Whether a parameter, a result or a sum has no elements: then a size may be 0
- * that the gradient divides by. */
+/* Whether a parameter, a result or a sum has no elements.  Then the gradient
+ * may divide by a size of 0. */
 static bool is_empty(const run *f, const view *weights)
 {
 	for (int i = 0; i < f->x->nstages; i++)
@@ -467,8 +468,8 @@ static void check_gradient(run *f, const view *weights,
 		     "its gradient has another shape");
 }
 
-/* The slopes of a function that stands for an opaque one are not those that a
- * given gradient is written for; a derived one does without them. */
+/* A stand-in for an opaque function does not have the slopes for which a given
+ * gradient was written.  A derived gradient needs none. */
 static bool has_stand_in(const run *f)
 {
 	for (int i = 0; i < f->x->nstages; i++) {
@@ -490,7 +491,7 @@ void check_gradients(trial *t)
 	run f = { .t = t, .op = v->op };
 	const attr_value *const *attrs = attrs_in(t, DT_F64);
 	f.types = types_in(t, DT_F64);
-	if (!expand_run(&f, attrs)) { /* types that the text says */
+	if (!expand_run(&f, attrs)) { /* the text says the types */
 		attrs = t->drawn->attrs;
 		f.types = t->drawn->types;
 		for (int i = 0; i < v->op->nparams; i++)
@@ -501,7 +502,8 @@ void check_gradients(trial *t)
 		if (!expand_run(&f, attrs))
 			return;
 	}
-	if (dtype_bits(coarsest(&f)) < 32) /* no slope is seen in these */
+	/* differences show no slope in these */
+	if (dtype_bits(coarsest(&f)) < 32)
 		return;
 	if (!fill(&f))
 		return;

@@ -1,7 +1,7 @@
-/* A function that stands for every opaque one: each element of its results
- * mixes all elements of all arguments with its own position.  Strategies that
- * are right for this function are right for any: it depends on nothing but its
- * slices. */
+/* A function that stands in for any opaque function.  Each element of its
+ * results mixes all elements of all arguments with its own position.
+ * Strategies that are right for this function are right for any, as it depends
+ * only on its slices. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "include/tdl/kernel.h"
 
-/* Goes on to the next position; false after the last. */
+/* Moves to the next position.  Returns false after the last. */
 static bool advance(const tdl_view *v, int64_t *at)
 {
 	for (int d = v->ndim; d-- > 0;) {

@@ -1,6 +1,6 @@
-/* Partial values: inputs in two parts that a reducer has yet to combine; a
- * stage's results for the parts are compared with that for the whole.  What is
- * not said to pass is tried, too. */
+/* Checks partial values.  Inputs are split in two parts that a reducer has yet
+ * to combine.  A stage's results for the parts are compared with those for the
+ * whole.  Passings that are not claimed are tried, too. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -13,21 +13,21 @@
 enum {
 	PARTS = 2,
 	NEXTREMES = 3,
-	LEAST = 16, /* successes for partial values to count as missed */
+	LEAST = 16, /* successes after which a passing counts as missed */
 };
 
 typedef struct passing {
 	trial *t;
-	rng random; /* its own, so that other checks draw as without it */
+	rng random; /* its own, so that other checks draw the same numbers */
 	const stage *stage;
 	const kernel *k;
-	uint32_t set;	    /* the inputs that are in parts, a bit each */
-	reducer by;	    /* of their parts */
+	uint32_t set;	    /* mask of the inputs that are in parts */
+	reducer by;	    /* combines their parts */
 	const view *whole;  /* all inputs */
-	view *parts[PARTS]; /* all inputs, those of the set in parts .. */
-	view *combined;	    /* .. and put together */
-	view want;	    /* what these give */
-	view got[PARTS];    /* what each part gives */
+	view *parts[PARTS]; /* all inputs, those of the set as parts, and .. */
+	view *combined;	    /* .. combined */
+	view want;	    /* result of the combined inputs */
+	view got[PARTS];    /* result of each part */
 } passing;
 
 const char *inputs_text(arena *a, const kernel *k, uint32_t set)
@@ -59,9 +59,10 @@ static view *copy_inputs(const passing *p)
 	return all;
 }
 
-/* Contents that are hardly treated as small ones are: not finite; more than
- * half of the greatest f16, or f32.  One kind at a time, and not in all inputs:
- * the largest number says what rounding hides, and NaN hides all. */
+/* Adds numbers that operators may treat differently from small ones: numbers
+ * that are not finite, or greater than half of the greatest f16 or f32.  One
+ * kind at a time, and not in all inputs: a large number would show what
+ * rounding hides, and NaN would hide everything. */
 static void add_extremes(rng *r, int kind, view *v)
 {
 	static const double kinds[NEXTREMES][4] = {
@@ -77,7 +78,7 @@ static void add_extremes(rng *r, int kind, view *v)
 				     kinds[kind][rng_in(r, 0, 3)]);
 }
 
-/* Multiples of 1/4, sums of which are exact. */
+/* Adds multiples of 1/4, whose sums are exact. */
 static void add_quarters(rng *r, view *v)
 {
 	int64_t n = view_count(v);
@@ -97,8 +98,8 @@ static void draw_part(passing *p, const contents *c, int extremes, view *v)
 		add_extremes(r, extremes, v);
 }
 
-/* Fills the parts at random, and combines them; extremes are some of other
- * inputs, too. */
+/* Fills the parts with random numbers and combines them.  Extremes may also be
+ * in other inputs. */
 static void draw_parts(passing *p, int extremes)
 {
 	arena *a = p->t->arena;
@@ -130,7 +131,8 @@ static void draw_parts(passing *p, int extremes)
 	}
 }
 
-/* Parts at random; false if they, or their combination, cannot be run. */
+/* Runs the stage on random parts.  Returns false if a part, or the combination,
+ * cannot be run. */
 static bool run_parts(passing *p, int extremes)
 {
 	draw_parts(p, extremes);
@@ -142,7 +144,8 @@ static bool run_parts(passing *p, int extremes)
 
 /* ---- comparing ---------------------------------------------------------- */
 
-/* The unit round-off of the smallest float that a body computes in. */
+/* The unit round-off of the least precise float type in which a body
+ * computes. */
 static double coarsest(const kexpr *e)
 {
 	double u = dtype_is_float(e->type) ? unit_roundoff(e->type) : 0;
@@ -161,8 +164,8 @@ static double largest(const view *v, double most)
 	return most;
 }
 
-/* Sums may be off by the rounding of the largest value that occurs: in what a
- * part of an input gives, in what is summed up for that, and in the part. */
+/* The allowed error of sums: the rounding error of the largest value that
+ * occurs in the results for parts of an input, in their sum, or in a part. */
 static double *slack_of(const passing *p, bool inputs)
 {
 	int64_t n = view_count(&p->want);
@@ -186,8 +189,8 @@ static double *slack_of(const passing *p, bool inputs)
 	return slack;
 }
 
-/* Whether the combined result says nothing: a part is NaN, or is a term of a
- * sum and infinite. */
+/* Whether the combined result says nothing: a part is NaN, or an infinite term
+ * of a sum. */
 static bool is_void(const passing *p, int64_t i)
 {
 	bool no = false;
@@ -200,8 +203,8 @@ static bool is_void(const passing *p, int64_t i)
 	return no;
 }
 
-/* The parts' results, combined; with those of the whole in void places, if
- * these are not to count. */
+/* The combined results of the parts.  If voids: with the whole's results in
+ * places that say nothing, so that these do not count. */
 static view combine(const passing *p, reducer to, bool voids)
 {
 	view got = copy_view(p->t->arena, &p->got[0]);
@@ -266,8 +269,9 @@ static bool is_infinite(const view *v)
 	return any;
 }
 
-/* It counts if neither part gives the whole result by itself, or the combined
- * result is wrong.  An infinite constant is its own sum, and yet no number. */
+/* Counts a success or failure.  It counts only if neither part alone gives the
+ * whole result, or if the combined result is wrong.  An infinite constant would
+ * be its own sum. */
 static void try_sum(const passing *p, int extremes)
 {
 	int64_t at;
@@ -287,8 +291,8 @@ static void try_sum(const passing *p, int extremes)
 	x->failed += !works || (small && is_infinite(&p->want));
 }
 
-/* Whether it is a sum of floats, of enough bits to tell; integers wrap around,
- * and extremes may pass on the numbers that occur alone. */
+/* Whether a passing can be tested: a sum of floats with enough bits to tell.
+ * Integers wrap around, and extremes may pass on numbers that occur alone. */
 static bool is_tried(const passing *p)
 {
 	bool ok = !is_said(p) && dtype_keeps_sums(p->k->type);
@@ -306,7 +310,7 @@ static void try_set(passing *p)
 		try_sum(p, extremes);
 }
 
-/* Single inputs, pairs, and all inputs. */
+/* Tries single inputs, pairs, and all inputs. */
 static void try_sets(passing *p)
 {
 	int n = p->k->ninputs;

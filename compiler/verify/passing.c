@@ -1,7 +1,7 @@
-/* Partial values by the definition: what an operator's stages, one after the
- * other, are said to hand on from its parameters to its results, against the
- * reference, which is given parts of the parameters, and what these combine to
- * by its own arithmetic. */
+/* Checks partial values by the definition.  The operator's stages together
+ * claim to pass on partial values from parameters to results.  The reference is
+ * run on parts of the parameters and on their combination, with its own
+ * arithmetic. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -11,9 +11,9 @@
 enum { PARTS = 2, WHOLE = PARTS, NRUNS };
 
 typedef struct claim {
-	uint32_t set;	  /* parameters, a bit each .. */
-	reducer by;	  /* .. that are in parts */
-	reducer *results; /* that combine the results; RED_NONE: it is whole */
+	uint32_t set;	  /* mask of the parameters .. */
+	reducer by;	  /* .. that are in parts, and their reducer */
+	reducer *results; /* combine the results; RED_NONE: a whole one */
 } claim;
 
 /* ---- what is said ------------------------------------------------------- */
@@ -27,8 +27,8 @@ static const kpassing *find_passing(const kernel *k, uint32_t inputs,
 	return NULL;
 }
 
-/* Notes the reducer of a stage's result in of[], by value; false where the
- * stage is not said to hand its partial inputs on. */
+/* Notes in of[], by value, the reducer of a stage's result.  Returns false if
+ * the stage does not claim to pass on its partial inputs. */
 static bool hand_on(const trial *t, int at, reducer *of)
 {
 	const stage *st = &t->x->stages[at];
@@ -50,8 +50,8 @@ static bool hand_on(const trial *t, int at, reducer *of)
 	return p != NULL;
 }
 
-/* Whether c's parameters may be partial so, and what follows for results, of
- * which one is to be partial at least. */
+/* Whether c's parameters may be partial so that at least one result is partial.
+ * Sets the reducers of the results. */
 static bool is_said(const trial *t, claim *c)
 {
 	const expansion *x = t->x;
@@ -71,9 +71,9 @@ static bool is_said(const trial *t, claim *c)
 	return any;
 }
 
-/* Whether the bounds of the reference, which are on how far others may be from
- * it, are also on how far it may be from real numbers: each value in a type of
- * few bits is rounded as theirs is. */
+/* Whether the reference's error bounds also bound its distance from real
+ * numbers.  They bound the distance of other results from it, where each value
+ * in a short type is rounded in the same way. */
 static bool is_exact(const trial *t)
 {
 	bool exact = true;
@@ -84,7 +84,7 @@ static bool is_exact(const trial *t)
 	return exact;
 }
 
-/* One of all that is said, at random; false for none. */
+/* Draws one of all claims at random.  Returns false if there is none. */
 static bool draw_claim(const trial *t, rng *r, claim *out)
 {
 	static const reducer all[] = { RED_SUM, RED_MAX, RED_MIN, RED_OR,
@@ -118,7 +118,7 @@ static ref_number combined(reducer r, ref_number x, ref_number y)
 	return ref_stored(ref_apply(names[r], 2, x, y));
 }
 
-/* Small numbers, whose sums are exact; of one sign where roots are to be
+/* Draws small numbers with exact sums; of one sign if roots have to be
  * numbers. */
 static ref_number draw_number(rng *r, dtype t, bool positive)
 {
@@ -129,7 +129,7 @@ static ref_number draw_number(rng *r, dtype t, bool positive)
 				 : ref_int(t, x / 4);
 }
 
-/* Puts parts of a parameter, and what they combine to, in its places. */
+/* Puts parts of a parameter, and their combination, into its places. */
 static void draw_parts(rng *r, reducer by, int param, ref_tensor **runs)
 {
 	bool positive = rng_percent(r, 30);
@@ -148,7 +148,7 @@ static void draw_parts(rng *r, reducer by, int param, ref_tensor **runs)
 
 /* ---- results ------------------------------------------------------------ */
 
-/* Of infinities and NaN nothing is said. */
+/* Nothing is claimed about infinities and NaN. */
 static bool is_void(const ref_number *x)
 {
 	return x->doubt || (dtype_is_float(x->type) && !isfinite(x->f));

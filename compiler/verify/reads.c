@@ -1,9 +1,9 @@
-/* Regions against the reads that are made.
+/* Compares regions with the reads that are made.
  *
- * All points of a stage are walked.  Indices and conditions that do not depend
- * on data are computed; where they do, an index may be anything and a condition
- * may go either way.  The result is exactly the set of reads that some data
- * would make. */
+ * All points of a stage are visited.  Indices and conditions that do not depend
+ * on data are computed.  If they depend on data, an index may be anything, and
+ * a condition may be true or false.  The result is exactly the set of reads
+ * that some data would cause. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -13,13 +13,13 @@
 #include "kernel/scalar.h"
 
 typedef struct interval {
-	int64_t lo, hi; /* half open; lo >= hi: nothing yet */
+	int64_t lo, hi; /* [lo, hi), empty if lo >= hi */
 } interval;
 
 /* The elements that a part reads through one read of the body. */
 typedef struct seen {
-	interval index[MAX_NDIM];  /* around the indices */
-	interval inside[MAX_NDIM]; /* around those of elements */
+	interval index[MAX_NDIM];  /* hull of the indices */
+	interval inside[MAX_NDIM]; /* hull of the indices that are inside */
 	bool any, some;
 } seen;
 
@@ -27,12 +27,13 @@ typedef struct seen {
 typedef struct place {
 	const void *key;
 	int input, ndim;
-	bool loose; /* intervals are not exact, see is_loose(), or a condition
-		       is on a quotient or a remainder: strides */
+	/* intervals are not exact: see is_loose(), or a condition on a quotient
+	 * or remainder makes strides */
+	bool loose;
 	bool data[MAX_NDIM]; /* the index depends on data, or is all */
 } place;
 
-/* A variable, in so many parts. */
+/* A variable divided into a number of parts. */
 typedef struct way {
 	int var, nparts;
 	VEC(seen) seen[MAX_PARTS]; /* by place */
@@ -43,7 +44,8 @@ typedef struct watch {
 	const stage *stage;
 	const kernel *k;
 	int64_t point[MAX_NVARS];
-	int nstrided; /* conditions around, on quotients or remainders */
+	/* number of conditions around on quotients or remainders */
+	int nstrided;
 	VEC(place) places;
 	int nways;
 	way *ways;
@@ -73,7 +75,8 @@ static bool known_fn(const watch *w, const kexpr *e, int64_t *v)
 	return true;
 }
 
-/* The value of an integer expression or a condition at the point. */
+/* Computes an integer expression or a condition at the point.  Returns false if
+ * it depends on data. */
 static bool known(const watch *w, const kexpr *e, int64_t *v)
 {
 	int64_t c;
@@ -125,8 +128,8 @@ static void extend(interval *x, int64_t i, bool first)
 		x->hi = i + 1;
 }
 
-/* The part of a way that the point is in; a derived variable adds no loop, so
- * that the point is in all: -1. */
+/* The part of a way that has the point.  -1 means all parts: a derived variable
+ * adds no loop. */
 static int part_at(const watch *w, const way *y)
 {
 	const kvar *v = &w->k->vars[y->var];
@@ -206,8 +209,8 @@ static void count_vars(const kexpr *e, int *times)
 		count_vars(e->args[i], times);
 }
 
-/* Whether the interval of an index may be wider than its values: a variable
- * occurs twice, or a remainder passes the end of a period. */
+/* Whether the interval of an index may be wider than its values, because a
+ * variable occurs twice or a remainder passes the end of a period. */
 static bool is_loose(const kexpr *e)
 {
 	int times[MAX_NVARS] = { 0 };
@@ -237,7 +240,7 @@ static void walk_args(watch *w, const kexpr *e, int from)
 		walk(w, e->args[i]);
 }
 
-/* The branches of a choice that the point may take. */
+/* Walks the branches of a choice that the point may take. */
 static void walk_select(watch *w, const kexpr *e)
 {
 	int64_t c;
@@ -263,7 +266,7 @@ static void walk(watch *w, const kexpr *e)
 		walk(w, e->args[0]);
 		return;
 	}
-	if (logic) { /* the second operand is read as the first one says */
+	if (logic) { /* reads in the second operand depend on the first */
 		bool rounded = is_rounded(e->args[0]);
 		walk(w, e->args[0]);
 		w->nstrided += rounded;
@@ -322,8 +325,9 @@ static bool stands_for(const kernel *k, int var, const place *p, int d)
 	return false;
 }
 
-/* The box of an input that a read adds: where a dimension depends on data all
- * of it, or the derived variable's part; the rest is clipped. */
+/* The box that a read of an input adds.  A dimension that depends on data is
+ * taken completely, or as the derived variable's part.  Others are clipped to
+ * the tensor. */
 static box box_of(const watch *w, const way *y, const box *space,
 		  const place *p, const interval *index)
 {
@@ -353,11 +357,11 @@ static const char *box_text(arena *a, const box *b)
 	return arena_printf(a, "[%s]", s);
 }
 
-/* The boxes around the indices of an input that a part reads, and around those
- * of them that are elements. */
+/* The hulls of all indices at which a part reads an input, and of those inside
+ * the tensor. */
 typedef struct reads {
 	box index, inside;
-	bool loose; /* one of its places is */
+	bool loose; /* a place is */
 } reads;
 
 static reads reads_of(const watch *w, const way *y, int p, int input)
@@ -381,8 +385,9 @@ static reads reads_of(const watch *w, const way *y, int p, int input)
 	return r;
 }
 
-/* A region may be larger than the reads by elements that data selects, guards
- * leave out, strides skip, or intervals do not follow. */
+/* Compares a region with the reads.  A region may have additional elements that
+ * data would select, guards leave out, strides skip, or intervals cannot
+ * exclude. */
 static void compare(watch *w, const way *y, int p)
 {
 	arena *a = w->t->arena;

@@ -1,15 +1,18 @@
-/* Derived gradients in the floats that they run in, against f64.
+/* Compares derived gradients in the float types in which they run with f64.
  *
- * The reference is the same gradient in f64, of the same inputs, which the
- * shorter type has.  Where the operator chooses, rounding may choose otherwise,
- * so that there are two kinds of inputs: few numbers, of which many are equal,
- * if the operator computes exactly the same of them in both types, and so
- * chooses the same; and any numbers, of which elements count that inputs a few
- * round-offs away do not change much.  The effect of rounding intermediate
- * values on an element is measured: by gradients in f64 of which each stage is
- * rounded at random (Vignes, "A stochastic arithmetic for reliable scientific
- * computation", 1993).  They are compared with each other: a gradient that is
- * wrong wherever something is rounded is so in all of them. */
+ * The reference is the same gradient in f64, with the same inputs, which the
+ * shorter type can represent.  If the operator makes choices, rounding may
+ * change them.  So there are two kinds of inputs.  The first kind has few
+ * different numbers, many of them equal; it is used if the operator computes
+ * exactly the same from them in both types, and so makes the same choices.  The
+ * second kind has any numbers; an element counts if inputs a few round-offs
+ * away do not change it much.
+ *
+ * The effect of rounding intermediate values on an element is measured by
+ * gradients in f64 with each stage rounded at random (Vignes, "A stochastic
+ * arithmetic for reliable scientific computation", 1993).  These are compared
+ * with each other.  If a gradient is wrong whenever something is rounded, all
+ * of them are wrong. */
 #include "config.h"
 
 #include <math.h>
@@ -17,12 +20,14 @@
 #include "compiler/verify/gradients.h"
 
 enum {
-	FEW = 2, MANY = 40, /* gradients close by that are looked at: at
-			       first, and before a fault is told */
-	NEAR = 4,	/* round-offs that they are away, at most */
-	SLACK = 32,	/* round-offs that a gradient may be off */
-	SPREAD = 8,	/* times that it may be off as those close by are */
-	MOST_OFF = 4,	/* times the slack that these may be off, to count */
+	/* nearby gradients that are looked at: at first, and before a fault is
+	 * reported */
+	FEW = 2, MANY = 40,
+	NEAR = 4,	/* round-offs between nearby inputs, at most */
+	SLACK = 32,	/* round-offs by which a gradient may be off */
+	/* factor by which it may be off more than nearby ones */
+	SPREAD = 8,
+	MOST_OFF = 4,	/* factor of the slack by which these may be off */
 };
 
 /* The same operator in both types, on the same inputs. */
@@ -32,7 +37,7 @@ typedef struct pair {
 	run wide, narrow;
 	const attr_value **wide_attrs, **narrow_attrs;
 	view *wide_weights, *narrow_weights;
-	bool tied; /* few numbers */
+	bool tied; /* few different numbers */
 } pair;
 
 /* ---- inputs ------------------------------------------------------------- */
@@ -46,7 +51,7 @@ static double drawn(pair *p)
 	return rng_percent(r, 50) ? x : -x;
 }
 
-/* Two views of the same numbers, which the shorter type has. */
+/* Fills two views with the same numbers, which the shorter type has. */
 static void fill_both(pair *p, view *wide, view *narrow)
 {
 	int64_t n = view_count(wide);
@@ -62,7 +67,7 @@ static view like(const trial *t, const tensor_type *type)
 	return new_view(t->arena, type->type, type->ndim, type->dims);
 }
 
-/* Whether the shorter type has no number for what the operator computes. */
+/* Whether the shorter type cannot represent what the operator computes. */
 static bool overflows(const pair *p)
 {
 	int n = p->wide.x->nparams + p->wide.x->nstages;
@@ -94,8 +99,8 @@ static bool fill_inputs(pair *p)
 	       !overflows(p);
 }
 
-/* Numbers of the results, 0 for what one of the two has no finite number of;
- * false where the results have other types than the two. */
+/* Draws the weights of the results; 0 for an element that is not finite in both
+ * types.  Returns false if a result has another type than the two. */
 static bool draw_weights(pair *p)
 {
 	int n = p->wide.x->nresults;
@@ -122,7 +127,7 @@ static bool draw_weights(pair *p)
 	return true;
 }
 
-/* Whether all that the operator computes is the same in both types. */
+/* Whether everything that the operator computes is the same in both types. */
 static bool is_exact(const pair *p)
 {
 	int n = p->wide.x->nparams + p->wide.x->nstages;
@@ -141,18 +146,19 @@ static bool is_exact(const pair *p)
 
 /* The range of an element over nearby gradients. */
 typedef struct spread {
-	double *inputs; /* how far those of inputs close by are from it */
-	double *low, *high; /* between which those are that round */
+	double *inputs; /* by element: distance of those at nearby inputs */
+	/* by element: least and greatest of those with rounding */
+	double *low, *high;
 } spread;
 
-/* A number that is up to `most` times itself away. */
+/* A number that differs from x by at most `most' times x. */
 static double moved(pair *p, double x, double most)
 {
 	double r = (double)rng_in(&p->t->v->random, -1024, 1024) / 1024;
 	return x * (1 + most * r);
 }
 
-/* A copy of floats, each of which is moved. */
+/* A copy of floats with each of them moved. */
 static view disturbed(pair *p, const view *v, double most)
 {
 	view c = copy_view(p->t->arena, v);
@@ -162,9 +168,9 @@ static view disturbed(pair *p, const view *v, double most)
 	return c;
 }
 
-/* A copy of floats, each of which is one of the two next to it that the shorter
- * type has, or as it is if that has it: a number that is chosen among rounded
- * ones stays equal to the one that it was chosen from. */
+/* A copy of floats, each rounded up or down to the shorter type at random.  A
+ * number that the shorter type has is unchanged.  So a number chosen from
+ * rounded ones remains equal to the one it was chosen from. */
 static view rounded_somehow(pair *p, const view *v)
 {
 	view c = copy_view(p->t->arena, v);
@@ -182,7 +188,7 @@ static view rounded_somehow(pair *p, const view *v)
 	return c;
 }
 
-/* The gradient at inputs a few round-offs away; NULL where it has none. */
+/* The gradient at inputs a few round-offs away; NULL if there is none. */
 static const view *at_neighbour(pair *p, const view *weights, const run *g,
 				const gradient *d)
 {
@@ -199,8 +205,8 @@ static const view *at_neighbour(pair *p, const view *weights, const run *g,
 	return &h->values[h->x->results[0]];
 }
 
-/* The gradient in f64, of which each stage is rounded somehow, where the
- * shorter type has to. */
+/* The gradient in f64 with each stage rounded at random, if the shorter type
+ * has to round it. */
 static const view *rounding(pair *p, const run *g)
 {
 	run *h = ARENA_COPY(p->t->arena, g, 1);
@@ -217,7 +223,8 @@ static const view *rounding(pair *p, const run *g)
 	return &h->values[g->x->results[0]];
 }
 
-/* false where the gradient cannot be computed close by. */
+/* Finds the range of each element.  Returns false if the gradient cannot be
+ * computed at nearby inputs. */
 static bool find_spread(pair *p, const view *weights, const run *g,
 			const gradient *d, int neighbours, spread *s)
 {
@@ -263,7 +270,7 @@ static bool overflows_as(pair *p, double x)
 	return isfinite(x) && !isfinite(elem_get_f64(one.type, one.data, 0));
 }
 
-/* Whether something that the gradient computes does. */
+/* Whether anything that the gradient computes overflows. */
 static bool any_overflows(pair *p, const run *g)
 {
 	for (int i = 0; i < g->x->nstages; i++) {
@@ -274,7 +281,8 @@ static bool any_overflows(pair *p, const run *g)
 	return false;
 }
 
-/* The first element that is off, -1 for none; counts what was compared. */
+/* The first element that is off, -1 if none is.  Adds to *compared the number
+ * of elements compared. */
 static int64_t compare(pair *p, const view *want, const view *got,
 		       const spread *s, int64_t *compared)
 {
@@ -294,8 +302,8 @@ static int64_t compare(pair *p, const view *want, const view *got,
 	return -1;
 }
 
-/* Whether the results are about the same in both types.  Where they are not,
- * rounding has decided a condition, as that a number is NaN. */
+/* Whether the results are about the same in both types.  If they are not,
+ * rounding has decided a condition, such as a number being NaN. */
 static bool results_agree(const pair *p)
 {
 	for (int i = 0; i < p->wide.x->nresults; i++) {
@@ -313,7 +321,8 @@ static bool results_agree(const pair *p)
 	return true;
 }
 
-/* The gradient in f64, weights and all, beside that in the shorter type. */
+/* Compares the gradient in f64 with that in the shorter type, including
+ * weights. */
 static void compare_all(pair *p, const gradient *d, const view *weights,
 			const run *g, const run *short_g)
 {

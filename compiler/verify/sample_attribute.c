@@ -1,5 +1,4 @@
-/* Attributes that may suit an operator, by the role that they have in the
- * text. */
+/* Attributes that may suit an operator, chosen by their role in the text. */
 #include "config.h"
 
 #include "compiler/verify/sample.h"
@@ -107,8 +106,8 @@ static void shuffle(rng *r, int64_t *v, int n)
 	}
 }
 
-/* The rank of the pack that an attribute selects from; where a call says which,
- * that of the first parameter. */
+/* The rank of the pack from which an attribute selects.  If a callee determines
+ * it, that of the first parameter. */
 static int rank_for(drawer *w, const role *use)
 {
 	const draw_pack *p =
@@ -128,8 +127,8 @@ static int rank_for(drawer *w, const role *use)
 	return rank;
 }
 
-/* Different axes of n, some counted from the end; all of them, in any order,
- * for a permutation. */
+/* Draws different axes of n, some of them negative.  all: all axes in any
+ * order, for a permutation. */
 static bool draw_axes(drawer *w, const ast_attr *attr, int n, bool all,
 		      values *v)
 {
@@ -156,8 +155,8 @@ static bool draw_axes(drawer *w, const ast_attr *attr, int n, bool all,
 	return true;
 }
 
-/* Other dimensions for as many elements: those of some parameter in another
- * order, two of them merged, one of them divided. */
+/* Draws other dimensions for the same number of elements: those of a parameter
+ * in another order, with two merged, or one split. */
 static values reshaped(drawer *w)
 {
 	int64_t dims[2 * MAX_NDIM];

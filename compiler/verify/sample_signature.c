@@ -1,9 +1,9 @@
 /* Shapes, attributes and types that may suit an operator.
  *
- * Sizes and packs are drawn by name, so that dimensions that a signature
- * declares equal are equal; an attribute by the role that it has in the text.
- * Other requirements (a divisor, a window that fits) are left to chance:
- * expansion refuses a draw that does not suit, and another one is made. */
+ * Sizes and packs are drawn by name, so that dimensions declared equal are
+ * equal.  An attribute is drawn by its role in the text.  Other requirements,
+ * such as a divisor or a window that fits, are left to chance: expansion
+ * refuses a draw that does not suit, and another one is made. */
 #include "config.h"
 
 #include "compiler/verify/sample.h"
@@ -24,7 +24,7 @@ draw_pack *sample_find_pack(draw *d, const char *name)
 	return NULL;
 }
 
-/* The attribute that a symbol is; -1 for none. */
+/* The attribute of a symbol; -1 if there is none. */
 static int attr_of(const ast_symbol *s)
 {
 	return s && s->kind == SYMBOL_ATTR ? s->index : -1;
@@ -118,7 +118,7 @@ bool sample_eval_attr(const drawer *w, int i, int64_t at, int64_t *v)
 	return init && eval(w, init, v);
 }
 
-/* min and max of sizes. */
+/* Evaluates min and max of sizes. */
 static bool eval_call(const drawer *w, const ast_expr *e, int64_t *v)
 {
 	const builtin *f = e->calls.function;
@@ -192,7 +192,8 @@ static bool eval(const drawer *w, const ast_expr *e, int64_t *v)
 	return eval_operator(e->op, x, y, v);
 }
 
-/* The positions of a pack's dimensions that an item of a signature takes. */
+/* The positions of a pack's dimensions that an item of a signature takes.
+ * Returns their number. */
 static int items(const drawer *w, const ast_pack *p, const draw_pack *of,
 		 int *at)
 {

@@ -1,5 +1,5 @@
-/* Samples of an operator's arguments as text, and the values that names in such
- * text have. */
+/* Samples of an operator's arguments as text, and the values of names in such
+ * text. */
 #include "config.h"
 
 #include "compiler/verify/sample.h"

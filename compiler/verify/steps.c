@@ -1,11 +1,12 @@
-/* Steps between two points at which an operator is run: where a remainder's
- * quotient, a number without its fraction, a condition or an index is another
- * one, or a conversion overflows.  While all of these stay as they are, what is
- * computed has slopes; so it does not matter what an integer is computed of,
- * which may be the same for many floats, as the sign among their bits is.
+/* Finds steps between two points at which an operator is run.  There is a step
+ * if between the points the quotient of a remainder, the integer part of a
+ * number, a condition or an index changes, or if a conversion overflows.  As
+ * long as all of these stay the same, the results have slopes.  So it does not
+ * matter from what an integer is computed.  An integer may be the same for many
+ * floats, such as the sign bit.
  *
- * Each kernel that has any is evaluated once more with another body, a sum of
- * all these numbers, which is another where one of them is. */
+ * Each kernel with such numbers is evaluated once more with another body: a
+ * weighted sum of them, which changes if one of them changes. */
 #include "config.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@
 
 typedef struct finder {
 	arena *arena;
-	int nsteps, noverflows; /* found: each has a weight of its own */
+	int nsteps, noverflows; /* numbers found; each gets a weight */
 	bool overflows_alone;
 } finder;
 
@@ -40,7 +41,8 @@ static kexpr *step_of(finder *f, const kexpr *e)
 	return product(f->arena, f64(f->arena, e), 1 + 0.7310585 * f->nsteps++);
 }
 
-/* In one of two types there may be no conversion: others keep their weights. */
+/* One of the two types may have no conversion here.  The weights of other
+ * numbers stay the same. */
 static kexpr *overflow_of(finder *f, const kexpr *e)
 {
 	kexpr *inf = kx_fn1(f->arena, FN_ISINF, (kexpr *)e);
@@ -56,7 +58,7 @@ static bool has_floats(const kexpr *e)
 	return has;
 }
 
-/* Whether e, a float of a float, goes in steps alone. */
+/* Whether e, a float computed from a float, changes only in steps. */
 static bool is_stepped(const kexpr *e)
 {
 	if (e->kind == KX_BITCAST)
@@ -65,7 +67,7 @@ static bool is_stepped(const kexpr *e)
 				    e->fn == FN_ROUND || e->fn == FN_SIGN);
 }
 
-/* The step of a float itself; NULL for none. */
+/* The step of a float expression itself; NULL if it has none. */
 static kexpr *own_step(finder *f, const kexpr *e)
 {
 	arena *a = f->arena;
@@ -80,7 +82,7 @@ static kexpr *own_step(finder *f, const kexpr *e)
 
 static kexpr *steps_in(finder *f, const kexpr *e);
 
-/* Those of a condition, and those of x or y as it says. */
+/* The steps of a condition, and those of x or y, whichever it chooses. */
 static kexpr *chosen(finder *f, const kexpr *c, const kexpr *x, const kexpr *y)
 {
 	arena *a = f->arena;
@@ -93,7 +95,7 @@ static kexpr *chosen(finder *f, const kexpr *c, const kexpr *x, const kexpr *y)
 			     of_y ? of_y : none));
 }
 
-/* A sum over all that e evaluates; NULL where no step is in it. */
+/* The sum of steps over everything that e evaluates; NULL if there is none. */
 static kexpr *steps_in(finder *f, const kexpr *e)
 {
 	if (!dtype_is_float(e->type) || is_stepped(e))
@@ -106,7 +108,8 @@ static kexpr *steps_in(finder *f, const kexpr *e)
 	return all;
 }
 
-/* The sums at the points of a stage; no data where it has none. */
+/* The sums at the points of a stage.  The view has no data if the stage has no
+ * steps. */
 static view sums_of_stage(const run *r, int i, bool overflows_alone)
 {
 	const stage *st = &r->x->stages[i];
@@ -127,7 +130,7 @@ static view sums_of_stage(const run *r, int i, bool overflows_alone)
 	return out;
 }
 
-/* Of a stage of integers, these. */
+/* A stage of integers counts by its results. */
 view *steps_of(const run *r)
 {
 	view *all = ARENA_ARRAY(r->t->arena, view, r->x->nstages + 1);

@@ -1,6 +1,6 @@
-/* The descriptor, which is made for all shapes, against the analysis of given
- * shapes: the stages, their variables and extents, the strategies, and the
- * regions of each part. */
+/* Compares the descriptor, made for all shapes, with the analysis of given
+ * shapes: stages, variables and extents, strategies, and the regions of each
+ * part. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
@@ -9,15 +9,15 @@
 
 #include "kernel/monotone.h"
 
-/* A stage of both: what the kernel's variables and the dimensions of its inputs
- * are in the descriptor. */
+/* A stage of both: the descriptor's variables and dimensions for those of the
+ * kernel. */
 typedef struct pair {
 	const desc_stage *d;
 	const stage *st;
 	const kernel *k;
 	spot vars[MAX_NVARS];
 	spots inputs[MAX_NINPUTS];
-	int input[MAX_NINPUTS]; /* of the descriptor's stage */
+	int input[MAX_NINPUTS]; /* number in the descriptor's stage */
 } pair;
 
 typedef struct symbols {
@@ -25,7 +25,7 @@ typedef struct symbols {
 	const desc_op *d;
 	const sym_op *x;
 	int64_t *values; /* by atom */
-	bool *packs;	 /* atoms that are a pack's extent */
+	bool *packs;	 /* by atom: it is a pack's extent */
 	pair *pairs;	 /* by stage */
 } symbols;
 
@@ -75,9 +75,9 @@ static void note_packs(symbols *s)
 			      !strncmp(s->d->space->atoms[i].name, "..", 2);
 }
 
-/* False where the shapes are none that the descriptor speaks of: operands that
- * are broadcast, extents of 0, attributes that are taken to be >= 0 and are
- * not. */
+/* Sets the atoms.  Returns false if the descriptor does not cover the shapes:
+ * operands are broadcast, extents are 0, or attributes assumed to be >= 0 are
+ * negative. */
 static bool set_atoms(symbols *s)
 {
 	const draw *d = s->t->drawn;
@@ -102,7 +102,8 @@ static bool set_atoms(symbols *s)
 	return !d->repeats;
 }
 
-/* The value of p; false where it depends on a pack's extent that is not set. */
+/* The value of p.  Returns false if it depends on a pack's extent that is not
+ * set. */
 static bool evaluate(const symbols *s, const poly *p, int64_t *v)
 {
 	for (int i = 0; i < s->d->space->natoms; i++)
@@ -127,10 +128,10 @@ static bool is_affine(const sym_op *x, const sym_read *r)
 	return !r->open;
 }
 
-/* Whether the regions of an input have to be equal: its reads are affine, and
- * under no guards or conditions, which are looked at more closely when shapes
- * are known.  For a block of nothing of a derived variable, none, some of
- * several reads fall away. */
+/* Whether the regions of an input have to be equal.  That is so if its reads
+ * are affine and under no guards or conditions, as these are analysed more
+ * closely for known shapes.  none: the block of a derived variable is empty, so
+ * that some of several reads may be left out. */
 static bool wants_exact(const symbols *s, int at, int tensor, bool none)
 {
 	const sym_stage *st = s->x->stages[at];
@@ -146,13 +147,14 @@ static bool wants_exact(const symbols *s, int at, int tensor, bool none)
 	return !st->conditional && !(none && nreads > 1);
 }
 
-/* Whether the look-up x comes before y in the order of a stage's variables. */
+/* Whether look-up x precedes y in the order of a stage's variables. */
 static bool is_before(sym_lookup x, sym_lookup y)
 {
 	return x.tensor < y.tensor || (x.tensor == y.tensor && x.dim < y.dim);
 }
 
-/* The descriptor's variable that a kernel's derived one is; -1 for none. */
+/* The descriptor's variable for a kernel's derived variable; -1 if there is
+ * none. */
 static int derived_var(const symbols *s, int at, const kderived *x, spot p)
 {
 	const sym_stage *st = s->x->stages[at];
@@ -167,9 +169,9 @@ static int derived_var(const symbols *s, int at, const kderived *x, spot p)
 	return known ? st->nvars + nbefore : -1;
 }
 
-/* [lo, hi) of dimension j of input i where the kernel's variable v, of strategy
- * st, has the block that is set.  A pack's part stands for each dimension by
- * itself: the others are needed whole. */
+/* The descriptor's range [*lo, *hi) of dimension j of input i, if the kernel's
+ * variable v has the current block under strategy st.  A pack's part stands for
+ * each dimension separately; the other dimensions are needed completely. */
 static bool said_range(const symbols *s, const pair *q,
 		       const desc_strategy *st, int v, int i, int j,
 		       int64_t *lo, int64_t *hi)
@@ -193,8 +195,8 @@ static bool said_range(const symbols *s, const pair *q,
 	return true;
 }
 
-/* For an empty block nothing is needed; for one of a derived variable, nothing
- * of its input alone. */
+/* An empty block needs nothing; an empty block of a derived variable needs
+ * nothing of its input only. */
 static bool said_need(const symbols *s, const pair *q,
 		      const desc_strategy *st, int v, bool empty, int i,
 		      box *need)
@@ -209,9 +211,9 @@ static bool said_need(const symbols *s, const pair *q,
 	return true;
 }
 
-/* Whether the part of an input that the descriptor says is without an element
- * that is read.  The region for shapes may be the larger one: with numbers
- * for sizes an index has another form, whose interval is another. */
+/* Whether the part of an input given by the descriptor lacks an element that is
+ * read.  The region for known shapes may be larger: with numbers for sizes an
+ * index has another form and another interval. */
 static bool misses_reads(const symbols *s, const pair *q, int v, int p,
 			 int parts, int input, const box *said)
 {
@@ -282,7 +284,7 @@ static void compare_var(symbols *s, int at, int v)
 		set_size(s, var->extent, 0);
 }
 
-/* The descriptor's input that a kernel's input is; -1 for none. */
+/* The descriptor's input for a kernel's input; -1 if there is none. */
 static int input_of(const desc_stage *d, const stage *st, int i)
 {
 	for (int j = 0; j < d->ninputs; j++)
@@ -301,8 +303,7 @@ static bool reads_input(const kexpr *e, int input)
 	return false;
 }
 
-/* The kernel's inputs, a bit each, that are read and that are inputs of a
- * passing. */
+/* The mask of the kernel's inputs that are read and belong to a passing. */
 static uint32_t passed_inputs(const desc_stage *d, const desc_passing *p,
 			      const stage *st)
 {
@@ -316,8 +317,8 @@ static uint32_t passed_inputs(const desc_stage *d, const desc_passing *p,
 	return all;
 }
 
-/* Partial values that pass by the descriptor pass for the shapes; attributes
- * may let more pass. */
+/* Checks that partial values that pass by the descriptor also pass for these
+ * shapes.  Attributes may let more pass. */
 static void compare_passing(const symbols *s, int at)
 {
 	const desc_stage *d = &s->d->stages[at];
@@ -333,8 +334,8 @@ static void compare_passing(const symbols *s, int at)
 	}
 }
 
-/* An input that the result may overwrite by the descriptor, it may for the
- * shapes, where both have one type. */
+/* Checks that an input which the result may overwrite by the descriptor may be
+ * overwritten for these shapes if the types are equal. */
 static void compare_in_place(const symbols *s, int at)
 {
 	const desc_stage *d = &s->d->stages[at];
@@ -349,8 +350,8 @@ static void compare_in_place(const symbols *s, int at)
 	}
 }
 
-/* Whether an attribute may choose between bodies, of which the descriptor has
- * all. */
+/* Whether an attribute may choose between bodies; the descriptor has all of
+ * them. */
 static bool has_variants(const ast_op *op)
 {
 	for (int i = 0; i < op->nattrs; i++)
@@ -361,8 +362,8 @@ static bool has_variants(const ast_op *op)
 	return false;
 }
 
-/* The descriptor takes what has no declared type, and what has an attribute's,
- * to be of floats. */
+/* The descriptor assumes floats for what has no declared type or an attribute's
+ * type. */
 static bool is_of_floats(const symbols *s)
 {
 	const ast_op *op = s->t->v->op;
@@ -379,7 +380,8 @@ static bool is_of_floats(const symbols *s)
 	return true;
 }
 
-/* The variables of a kind, outputs or reductions: their spots from *n on. */
+/* Finds the spots of the variables of a kind, outputs or reductions, from *n
+ * on. */
 static bool spot_vars(const symbols *s, pair *q, kvar_kind kind, int *n)
 {
 	const char *texts[MAX_NVARS];
@@ -405,7 +407,7 @@ static bool spot_vars(const symbols *s, pair *q, kvar_kind kind, int *n)
 	return true;
 }
 
-/* Pairs the variables; false where there are others. */
+/* Pairs the variables.  Returns false if they differ. */
 static bool pair_vars(const symbols *s, int at, pair *q)
 {
 	int n = 0;
@@ -446,8 +448,9 @@ static bool pair_stage(symbols *s, int at)
 	return pair_vars(s, at, q);
 }
 
-/* Whether the stages are those of the descriptor.  Shapes and attributes that
- * decide a condition may leave less of an operator. */
+/* Pairs the stages.  Returns false if they are not those of the descriptor.
+ * Shapes and attributes that decide a condition may leave out parts of an
+ * operator. */
 static bool pair_stages(symbols *s)
 {
 	if (s->t->x->nstages != s->d->nstages)

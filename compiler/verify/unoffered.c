@@ -1,17 +1,17 @@
-/* Cuts that are not offered are tried: one that works on every shape on which
- * it could have failed is a strategy that the analysis misses. */
+/* Tries cuts that are not offered.  One that works on every shape on which it
+ * could have failed is a strategy that the analysis misses. */
 #include "config.h"
 
 #include "compiler/verify/trial.h"
 
 #include <string.h>
 
-enum { LEAST = 3 }; /* successes for a strategy to count as missed */
+enum { LEAST = 3 }; /* successes after which a strategy counts as missed */
 
 typedef struct try {
 	trial *t;
 	const stage *stage;
-	const kernel *k; /* with the variable in question */
+	const kernel *k; /* with the variable that is tried */
 	const view *inputs, *want;
 } try;
 
@@ -39,8 +39,9 @@ static bool run(const try *y, int var, int p, view *out)
 	       EVAL_OK;
 }
 
-/* Divides by var in two and combines with r.  It counts if neither part gives
- * the whole result by itself, or the combined result is wrong. */
+/* Divides by var in two parts and combines these with r.  It counts only if
+ * neither part alone gives the whole result, or if the combined result is
+ * wrong. */
 static void try_reducer(const try *y, int var, reducer r)
 {
 	view part[2];
@@ -67,7 +68,7 @@ static void try_reducer(const try *y, int var, reducer r)
 	a->failed += !works;
 }
 
-/* Variables that are reduced, and are not offered. */
+/* Tries variables that are reduced and not offered. */
 static void try_reductions(const try *y)
 {
 	static const reducer all[] = { RED_SUM, RED_PROD, RED_MAX, RED_MIN };
@@ -99,9 +100,10 @@ static bool has_derived(const kernel *k, int input, int dim)
 	return false;
 }
 
-/* A kernel with one more derived variable, for the input's nth dimension that
- * is looked up: packs of other widths move the dimension, and shapes where a
- * cut fails are to count with those where it happens to work. */
+/* A kernel with one more derived variable, for the nth dimension of the input
+ * that is looked up.  Packs of other widths move the dimension.  Shapes on
+ * which a cut fails have to be counted with those on which it happens to
+ * work. */
 static kernel *with_derived(arena *a, const kernel *k, int input, int dim,
 			    int nth)
 {
@@ -119,7 +121,7 @@ static kernel *with_derived(arena *a, const kernel *k, int input, int dim,
 	return r;
 }
 
-/* Dimensions that are indexed by data, and have no variable. */
+/* Tries dimensions that are indexed by data and have no variable. */
 static void try_lookups_of(const try *y, int input)
 {
 	const kernel *k = y->k;

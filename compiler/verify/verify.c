@@ -10,15 +10,16 @@
 #include "base/hash.h"
 
 enum {
-	FEW_POINTS = 4000, /* of a stage's iteration space, of a tensor */
-	MANY_POINTS = 400000, /* the same where no draw was that small, .. */
-	MANY_TRIALS = 3,      /* .. and the shapes that are tried then */
+	/* of a stage's iteration space, or elements of a tensor */
+	FEW_POINTS = 4000,
+	MANY_POINTS = 400000, /* the same if no draw was that small, and .. */
+	MANY_TRIALS = 3,      /* .. the number of shapes tried then */
 	MAX_STAGES = 256,
 	DRAWS = 150,	   /* for each shape that is to be tried */
-	LAST_DRAWS = 6000, /* the same with MANY_POINTS, in all */
-	FILLS = 8,	   /* random contents that are tried, until every
-			      index that is read from them is inside */
-	MIN_ATTEMPTS = 3,  /* shapes that say that the descriptor is unlike */
+	LAST_DRAWS = 6000, /* in all, with MANY_POINTS */
+	/* random contents tried until all indices read from them are inside */
+	FILLS = 8,
+	MIN_ATTEMPTS = 3,  /* shapes that prove that the descriptor differs */
 };
 
 /* ---- findings ----------------------------------------------------------- */
@@ -37,8 +38,8 @@ static verify_finding *find_finding(verifier *v, verify_kind kind,
 	return NULL;
 }
 
-/* The beginning of a sentence tells findings apart; the numbers in parentheses
- * at its end do not. */
+/* The part of a sentence that distinguishes findings: its beginning, without
+ * the numbers in parentheses at the end. */
 static const char *key_of(arena *a, const char *what)
 {
 	const char *open = strstr(what, " (");
@@ -119,9 +120,9 @@ bool run_stages(trial *t)
 	return true;
 }
 
-/* The range of random integers, which may serve as indices: of both signs and
- * up to the extent of some dimension in the first fills, at last such that an
- * index is inside every dimension. */
+/* The range of random integers, which may be indices.  The first fills have
+ * both signs and reach the extent of some dimension; the last ones are inside
+ * every dimension. */
 static contents choose_contents(trial *t, int fill)
 {
 	rng *r = &t->v->random;
@@ -187,7 +188,7 @@ static bool is_small(const expansion *x, const draw *d, int64_t limit)
 	return x->nstages <= MAX_STAGES;
 }
 
-/* Whether any result has an element. */
+/* Whether a result has an element. */
 static bool computes(const expansion *x)
 {
 	for (int i = 0; i < x->nresults; i++) {
@@ -199,8 +200,9 @@ static bool computes(const expansion *x)
 	return false;
 }
 
-/* Tries a draw.  False if it does not count: it does not suit the operator, is
- * too large, or has empty results, which are checked nevertheless. */
+/* Tries a draw.  Returns false if it does not count because it does not suit
+ * the operator, is too large, or has empty results.  Empty results are checked
+ * nevertheless. */
 static bool try_draw(verifier *v, arena *a, const draw *d, int64_t limit)
 {
 	call_site site = { .place = "verify" };
@@ -239,7 +241,7 @@ void report_attempts(verifier *v)
 	}
 }
 
-/* Draws until that many shapes have counted, at most `draws' times. */
+/* Makes up to `draws' draws until `trials' shapes have counted. */
 static void try_draws(verifier *v, int trials, int draws, int64_t limit)
 {
 	const role *roles = roles_of(v->arena, v->op);
