@@ -1,5 +1,6 @@
-/* tdlc compare and tdlc score: every planner on one model, a plan of one's own
- * beside them; or every algorithm on a cost graph, a placement of one's own. */
+/* The commands tdlc compare and tdlc score.  For a model they run every
+ * planner, and compare a plan of the user.  For a cost graph they run every
+ * algorithm, and compare a placement of the user. */
 #include "config.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "compiler/driver/commands.h"
 #include "compiler/driver/progress.h"
 
-/* The things that a command is called for. */
+/* The things that the commands can be about. */
 typedef enum subject { A_MODEL, A_PLACEMENT, A_PLAN } subject;
 
 static bool is_among(const cli_words *names, const char *name)
@@ -19,8 +20,8 @@ static bool is_among(const cli_words *names, const char *name)
 	return false;
 }
 
-/* The subject of a command line, by its operand and its options, which are of
- * one of two functions; with a plan where that may be one. */
+/* The subject of a command line, found from its operand and its options.  plan:
+ * it may be a plan. */
 static subject subject_of(const page *p, const char *model,
 			  const char *placement, bool plan, int argc,
 			  char **argv)
@@ -72,7 +73,7 @@ static const char *read_options(page *p, const char *function,
 	return page_one(p, argc, argv, expected);
 }
 
-/* Plans, by either function. */
+/* Plans, with one of the two functions. */
 static cli_status plans(page *p, const char *function,
 			char *(*call)(tdl_model *m, const tdl_option *options),
 			int argc, char **argv)
@@ -89,7 +90,7 @@ static cli_status plans(page *p, const char *function,
 	return page_print(p, text);
 }
 
-/* Placements, by either function. */
+/* Placements, with one of the two functions. */
 static cli_status placements(page *p, const char *function,
 			     char *(*call)(tdl_context *c, const char *path,
 					   const tdl_option *options),

@@ -1,5 +1,6 @@
-/* tdlc compile: operators as descriptors, JSON, a syntax tree, a C header, or
- * those of their gradients; the kernels of one of them; for build steps. */
+/* The command tdlc compile, for build steps.  It writes operators as
+ * descriptors, JSON, a syntax tree or a C header, their gradients, or the
+ * kernels of one operator. */
 #include "config.h"
 
 #include "compiler/driver/commands.h"
@@ -14,7 +15,7 @@ typedef struct compile_options {
 	int emit;
 	bool gradients;
 	const char *dep_file;
-	cli_words targets; /* of the rule; none: the output */
+	cli_words targets; /* of the rule; none: the output file */
 	bool depends;
 } compile_options;
 
@@ -23,8 +24,8 @@ static const char *const emit_names[] = { "descriptor", "json", "ast",
 
 /* ---- the files that were read ------------------------------------------- */
 
-/* A name in a makefile: blanks, '#' and '$' are escaped.  One with a line
- * break cannot be written. */
+/* Escapes a name for a makefile: blanks, '#' and '$'.  A name with a line break
+ * cannot be written. */
 static char *make_name(arena *a, const char *s)
 {
 	size_t n = strlen(s);
@@ -40,7 +41,7 @@ static char *make_name(arena *a, const char *s)
 	return r;
 }
 
-/* DEP of -MF, or the output with the suffix .d. */
+/* The path given with -MF, or the output file with the suffix .d. */
 static const char *dep_path(const page *p, const compile_options *o)
 {
 	if (o->dep_file)
@@ -53,8 +54,8 @@ static const char *dep_path(const page *p, const compile_options *o)
 	return arena_printf(p->arena, "%.*s.d", stem, p->output);
 }
 
-/* The targets of the rule, with a colon; those that are given as they are, so
- * that they may be several, or have variables. */
+/* The targets of the rule, with a colon.  Targets given by the user are not
+ * changed, so they may be several or contain variables. */
 static char *targets_of(page *p, const compile_options *o)
 {
 	char *text = o->targets.n ? arena_strdup(p->arena, "") :
@@ -65,8 +66,8 @@ static char *targets_of(page *p, const compile_options *o)
 	return arena_printf(p->arena, "%s:", text);
 }
 
-/* OUT: FILES, and a target for each file, so that one that is gone does not
- * stop make. */
+/* Writes "OUT: FILES", and a rule for each file without prerequisites, so that
+ * make does not stop if a file is removed. */
 static cli_status write_depends(page *p, const compile_options *o,
 				tdl_module *m)
 {
@@ -92,7 +93,7 @@ static cli_status write_depends(page *p, const compile_options *o,
 	return page_write(p, dep_path(p, o), text, strlen(text));
 }
 
-/* Of two files either both are written or none. */
+/* Removes the first file if the second could not be written. */
 static void remove_depends(const char *path)
 {
 	if (file_is_regular(path))
@@ -101,7 +102,7 @@ static void remove_depends(const char *path)
 
 /* ---- the command -------------------------------------------------------- */
 
-/* The reason that options do not go together; NULL. */
+/* The reason why options conflict; NULL if they do not. */
 static const char *misfit(page *p, const compile_options *o, int n)
 {
 	bool kernels = !strcmp(emit_names[o->emit], "c") ||

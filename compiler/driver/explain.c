@@ -1,5 +1,6 @@
-/* tdlc explain: the strategies of one operator, why a plan cuts a tensor as it
- * does, or why the layers of a model lie in their stages. */
+/* The command tdlc explain.  It explains the strategies of an operator, why a
+ * plan cuts a tensor as it does, or why the layers of a model are in their
+ * stages. */
 #include "config.h"
 
 #include "compiler/driver/commands.h"
@@ -31,7 +32,7 @@ static cli_status explain_operator(page *p, const explain_options *o,
 	return page_print(p, tdl_module_explain(m, name, given));
 }
 
-/* The machine that was named, of the options of a search. */
+/* The machine named among the options of a search. */
 static const char *machine_of(page *p)
 {
 	const tdl_option *given = page_given(p, "tdl_plan_search");
@@ -42,7 +43,7 @@ static const char *machine_of(page *p)
 	return machine;
 }
 
-/* Whether any other of them was given. */
+/* Whether another of these options was given. */
 static bool is_searched(page *p)
 {
 	const tdl_option *given = page_given(p, "tdl_plan_search");
@@ -95,7 +96,7 @@ static bool is_of_model(page *p)
 	       page_has(p, "tdl_model_load", NULL);
 }
 
-/* The same where they are about a model. */
+/* The same for options about a model. */
 static const char *misfit_of_model(page *p, const explain_options *o,
 				   char **operands, int n)
 {
@@ -108,7 +109,7 @@ static const char *misfit_of_model(page *p, const explain_options *o,
 	return o->format ? "--format goes with operators" : NULL;
 }
 
-/* The reason that options do not go together; NULL. */
+/* The reason why options conflict; NULL if they do not. */
 static const char *misfit(page *p, const explain_options *o, char **operands,
 			  int n)
 {

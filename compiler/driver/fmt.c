@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether the next file may follow. */
+/* Formats a file.  Returns whether the next one may follow. */
 static bool format(page *p, const char *path, bool check, bool *bad)
 {
 	char *text = tdl_format(p->context, path);

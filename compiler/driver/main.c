@@ -65,7 +65,7 @@ static cli_program program_of(arena *a, const command *c)
 	};
 }
 
-/* argv[0] is the command. */
+/* argv[0] is the name of the command. */
 static cli_status run(const command *c, int argc, char **argv)
 {
 	arena *a = arena_new();
@@ -123,9 +123,9 @@ static cli_status begin(int argc, char **argv)
 	return cli_usage(&tdlc, "unrecognized option '%s'", first);
 }
 
-/* Arenas come and go by the thousand: what one gives back the next one takes.
- * Handed to the system in between, each of its pages would be made and zeroed
- * again. */
+/* Makes the allocator keep freed memory.  Arenas are created and freed by the
+ * thousand, and reuse each other's memory.  If it were returned to the system
+ * in between, every page would be mapped and zeroed again. */
 static void keep_freed_memory(void)
 {
 #ifdef __GLIBC__

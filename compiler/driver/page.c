@@ -18,7 +18,7 @@ void page_options(page *p, const cli_option *table)
 		vec_push(p->arena, &p->rows, *table);
 }
 
-/* Whether a word is in a text with blanks between words. */
+/* Whether a word occurs in a text of words separated by blanks. */
 static bool is_among(const char *words, const char *word)
 {
 	size_t n = strlen(word);
@@ -131,7 +131,7 @@ void page_give(page *p, const char *function, const char *name,
 	vec_push(p->arena, &p->options, o);
 }
 
-/* Makes the context, with the common options. */
+/* Makes the context from the common options. */
 static bool set_context(page *p)
 {
 	tdl_context *c = context_of(p);
@@ -175,7 +175,7 @@ const char *page_one(page *p, int argc, char **argv, const char *expected)
 	return argv[first];
 }
 
-/* Whether one of some rows has the name of another. */
+/* Whether one of the rows has the same name as another option. */
 static bool has_row(const cli_option *rows, int n, const cli_option *o)
 {
 	for (int i = 0; i < n; i++)
@@ -245,7 +245,7 @@ tdl_plan *page_plan(page *p, const char *path)
 	return page_failed(p) ? NULL : plan;
 }
 
-/* Says a message that is about no file. */
+/* Prints a message that concerns no file. */
 static bool say(page *p, const tdl_diagnostic *d)
 {
 	if (!strcmp(d->name, "usage"))
@@ -327,7 +327,7 @@ static bool is_one_of(const char *path, const char *const *files, int n)
 	return false;
 }
 
-/* Whether a file is one that the command line has to be read. */
+/* Whether the command line reads a file. */
 static bool is_read(const page *p, const char *path)
 {
 	bool is = is_one_of(path, (const char *const *)p->operands,
@@ -344,7 +344,7 @@ static bool is_read(const page *p, const char *path)
 	return is;
 }
 
-/* Whether a file to write is none that is read, or written already. */
+/* Whether a file to be written is neither read nor written already. */
 static bool is_apart(page *p, const char *path)
 {
 	const char *why = NULL;

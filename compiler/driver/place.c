@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Makes all that is asked for, then writes it, and prints the rest. */
+/* Makes everything that is asked for, then writes files, then prints the
+ * rest. */
 static cli_status hand_out(page *p, tdl_placement *found, const char *gantt)
 {
 	bool drawn = gantt && !strcmp(gantt, "-");

@@ -5,13 +5,13 @@
 #include "compiler/driver/progress.h"
 
 typedef struct plan_options {
-	int64_t frontier; /* 0: no; CLI_ALONE: list it; its N-th plan */
-	const char *cuda; /* a folder for a program */
-	const char *report; /* a page */
+	int64_t frontier; /* 0: none; CLI_ALONE: list it; N: its N-th plan */
+	const char *cuda; /* folder for a program */
+	const char *report; /* file for a page */
 } plan_options;
 
-/* Draws the plan, and with --compare those of all planners, which takes as long
- * as their searches. */
+/* Draws the plan.  With --compare it also draws the plans of all planners,
+ * which takes as long as their searches. */
 static void draw(page *p, const plan_options *o, tdl_plan *plan)
 {
 	progress_begin(p);
@@ -41,7 +41,7 @@ static cli_status tell(page *p, const plan_options *o, tdl_plan *plan)
 				   page_print(p, tdl_plan_report(plan));
 }
 
-/* The options of the search, and the number of a plan of the frontier. */
+/* The options of the search, with the number of the frontier's plan. */
 static const tdl_option *given_search(page *p, const plan_options *o)
 {
 	const tdl_option *given = page_given(p, "tdl_plan_search");
@@ -74,7 +74,7 @@ static cli_status plan_model(page *p, const plan_options *o, const char *path)
 	return page_failed(p) ? p->status : tell(p, o, plan);
 }
 
-/* Whether the options go together; if not, with a message. */
+/* Whether the options go together.  Prints a message if not. */
 static bool agree(page *p, const plan_options *o, int noperands)
 {
 	bool lists = o->frontier == CLI_ALONE;

@@ -10,11 +10,11 @@
 struct page_progress {
 	bool terminal;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock; /* guards the fields below */
 	pthread_cond_t changed; /* `over' */
 	struct timespec begin;
-	char step[160]; /* what is done now; "": nothing yet */
-	char shown[160]; /* the last one that was printed */
+	char step[160]; /* current step; "": none yet */
+	char shown[160]; /* last one that was printed */
 	bool over;
 };
 
@@ -64,7 +64,8 @@ static void erase(void)
 	fputs("\r\033[K", stderr);
 }
 
-/* A line of a terminal says how long it is; others are printed once. */
+/* Shows the step.  On a terminal its line also shows the elapsed time;
+ * elsewhere each step is printed once. */
 static void show(struct page_progress *x)
 {
 	bool again = !strcmp(x->shown, x->step);
@@ -98,7 +99,7 @@ static void *watch(void *arg)
 
 /* ---- the frame ----------------------------------------------------------- */
 
-/* Waiting goes by a clock that nobody sets. */
+/* Timeouts use the monotonic clock, which nobody can set. */
 static bool start(struct page_progress *x)
 {
 	pthread_condattr_t own;

@@ -11,7 +11,8 @@ typedef struct show_options {
 	const char *machine, *diagram;
 } show_options;
 
-/* Whether a file begins as a plan does, with a brace; ONNX and TDL do not. */
+/* Whether a file begins with a brace, as plans do and models in ONNX and TDL do
+ * not. */
 static bool is_plan(const char *path)
 {
 	FILE *f = fopen(path, "rb");

@@ -6,7 +6,8 @@
 
 #include "compiler/driver/commands.h"
 
-/* Makes all that is asked for, then writes it, and prints the rest. */
+/* Makes everything that is asked for, then writes files, then prints the
+ * rest. */
 static cli_status hand_out(page *p, tdl_plan *plan, const char *machine,
 			   const char *trace, const char *diagram)
 {
