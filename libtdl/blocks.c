@@ -29,7 +29,7 @@ static bool ends_part(char c)
 	return c == '.' || c == '/';
 }
 
-/* The length of a name's first `depth` parts, without what ends them. */
+/* The length of the first `depth' parts of a name, without the separator. */
 static size_t prefix_length(const char *name, int depth)
 {
 	size_t n = strspn(name, "./");
@@ -51,7 +51,8 @@ static int parts_of(const char *name)
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* Operators by their first `depth` parts; 0: by all. */
+/* Numbers operators by the first `depth' parts of their names; 0: by all parts.
+ * Returns how many numbers there are. */
 static int by_prefix(arena *a, const named_graph *g, int depth, int *of)
 {
 	strmap *known = strmap_new(a);
@@ -76,9 +77,9 @@ static int most_of(int x, int y)
 	return x > y ? x : y;
 }
 
-/* The parts of the operators of block b, members in ascending order: how often
- * a way to them leaves the block and comes back, at most; plus 1.  `left` has
- * room for a number by operator. */
+/* Finds the part of each operator of block b, whose members are ascending.  It
+ * is the greatest number of times that a path to the operator leaves the block
+ * and comes back, plus 1.  `left' has room for a number per operator. */
 static void find_parts(const named_graph *g, const int *of, const numbers *b,
 		       int *part, int *left)
 {
@@ -97,8 +98,9 @@ static void find_parts(const named_graph *g, const int *of, const numbers *b,
 	}
 }
 
-/* The blocks of the first `depth` parts, apart by their own parts, in the order
- * of their first operators; of[] says which an operator is in. */
+/* The blocks by the first `depth' parts of names, split into their own parts,
+ * in the order of their first operators.  of[] is set to each operator's
+ * block. */
 static block_list find_blocks(arena *a, const named_graph *g, int depth,
 			      int *of)
 {
@@ -137,7 +139,8 @@ static int compare_texts(const void *x, const void *y)
 	return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-/* Equal blocks have this in common: their operators' kinds, in any order. */
+/* The common property of equal blocks: the kinds of their operators, in any
+ * order. */
 static const char *kind_of(arena *a, const named_graph *g, const block *b)
 {
 	int n = b->members.n;

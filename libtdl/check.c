@@ -6,7 +6,7 @@
 #include "compiler/graph/graph.h"
 #include "compiler/model/model.h"
 
-/* Whether it can be built as it is. */
+/* Whether a model can be built without arguments. */
 static bool has_defaults(const ast_model *m)
 {
 	for (int i = 0; i < m->nparams; i++)
@@ -15,7 +15,7 @@ static bool has_defaults(const ast_model *m)
 	return true;
 }
 
-/* Reports the faults of a file's models, for the defaults of their
+/* Reports errors in a file's models, built with the defaults of their
  * arguments. */
 static void check_models(job *d, tdl_modules *m, const ast_module *module)
 {

@@ -1,4 +1,5 @@
-/* Contexts, calls, diagnostics: the part of tdl.h that is about no object. */
+/* Contexts, calls and diagnostics: the functions of tdl.h that concern no
+ * object. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -96,10 +97,10 @@ void tdl_cancel(tdl_context *c)
 
 typedef struct setting {
 	tdl_context *x;
-	cli_words *list; /* to which the text is added, .. */
-	const char **to; /* .. or that becomes the text */
+	cli_words *list; /* the text is added to this list, .. */
+	const char **to; /* .. or stored here */
 	const char *text;
-	dsl_text source; /* to be copied, where both are NULL */
+	dsl_text source; /* copied if both are NULL */
 } setting;
 
 static void set(api_call *c, void *arg)
@@ -204,7 +205,7 @@ static tdl_diagnostic told(arena *a, const diag_view *v)
 	};
 }
 
-/* Hands what was found to the context, all or nothing. */
+/* Passes all diagnostics of a call to the context, or none. */
 static void tell(api_call *c)
 {
 	tdl_context *x = c->context;
@@ -237,8 +238,9 @@ static void note(void *to, const char *text)
 	vec_push(c->job.arena, &c->messages, arena_strdup(c->job.arena, text));
 }
 
-/* The folder of this library, or of the program that it is a part of: of that,
- * the loader knows the name that it was called by. */
+/* The folder of this library or, if it is linked into a program, of the
+ * program.  In that case the loader knows the name by which the program was
+ * started. */
 static const char *own_folder(arena *a)
 {
 	Dl_info i;
@@ -282,7 +284,7 @@ static void run_call(void *arg)
 		arena_free(d->arena);
 }
 
-/* The only diagnostic of a call that ended in between. */
+/* Sets the only diagnostic of a call that ended early. */
 static tdl_status cut_short(tdl_context *x, memory_end end)
 {
 	const char *message =

@@ -17,7 +17,7 @@ static int64_t planned_bytes(const coverage *c, node_id n)
 	return sum;
 }
 
-/* The row of a name; a new one where it is not there. */
+/* The row with a name, added if there is none. */
 static coverage_row *row_of(arena *a, coverage_rows *rows, strmap *index,
 			    const char *name)
 {
@@ -108,7 +108,7 @@ static void list_whole(arena *a, coverage *c)
 
 /* ---- all of it ---------------------------------------------------------- */
 
-/* The graph of the model, as far as it is supported, with its survey. */
+/* The graph of the model as far as it is supported, with its survey. */
 static const graph *read_surveyed(job *d, const char *path,
 				  const coverage_request *r, coverage *c,
 				  cli_status *status)

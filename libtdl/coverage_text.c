@@ -1,4 +1,4 @@
-/* The operators of a model that can be divided, as tables. */
+/* Tables of a model's operators that can be divided. */
 #include "config.h"
 
 #include "libtdl/coverage.h"
@@ -68,7 +68,7 @@ void coverage_text(FILE *to, arena *a, const coverage *c)
 		"device",
 		c->graph->name, (long long)c->devices, c->graph->nnodes,
 		c->whole.n);
-	/* A model in TDL calls operators of the library and no others. */
+	/* A model in TDL only calls operators of the library. */
 	if (c->kinds.n) {
 		fprintf(to, "; %d node%s unsupported\n\n",
 			c->survey.unsupported.n,

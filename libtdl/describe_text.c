@@ -178,7 +178,7 @@ static void print_stage(FILE *to, arena *a, const desc_op *op,
 		text_indented(to, facts.at[i], indent);
 }
 
-/* The doc comment, indented. */
+/* Prints the documentation comment, indented. */
 static void print_doc(FILE *to, const char *doc)
 {
 	for (const char *line = doc; line;) {

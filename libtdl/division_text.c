@@ -4,8 +4,8 @@
 
 #include "layout/layout_text.h"
 
-/* The product of the sizes of the axes that cut the same as axis `from', or
- * nothing as it does; 1 if it is not the first of them. */
+/* The product of the sizes of all axes with the same cut as axis `from', or
+ * with none like it.  1 if `from' is not the first of them. */
 static int parts_of(const mesh *m, const cuts *c, int from)
 {
 	int parts = 1;
@@ -19,9 +19,8 @@ static int parts_of(const mesh *m, const cuts *c, int from)
 	return parts;
 }
 
-/* "s.0 into 4, k into 2", with the names of k's variables, or the numbers of
- * dimensions where k is NULL.  *copies: the product of the axes that cut
- * nothing. */
+/* "s.0 into 4, k into 2": the parts of each variable of k, or of dimensions by
+ * number if k is NULL.  *copies: the product of the axes that cut nothing. */
 static const char *parts_text(arena *a, const mesh *m, const cuts *c,
 			      const kernel *k, int *copies)
 {
@@ -41,7 +40,7 @@ static const char *parts_text(arena *a, const mesh *m, const cuts *c,
 	return text;
 }
 
-/* `text', and behind it ", partial(Sum) over 4" where that is so. */
+/* `text', followed by ", partial(Sum) over 4" if the tensor is partial. */
 static const char *with_partial(arena *a, const char *text, const mesh *m,
 				const cuts *c, const kernel *k)
 {

@@ -11,7 +11,7 @@
 const char *const doc_formats[] = { "markdown", "html", "json", NULL };
 static const page_format *const pages[] = { &page_markdown, &page_html, NULL };
 
-/* The documented definitions of one file. */
+/* The documented definitions in one file. */
 typedef struct section {
 	const char *file, *about;
 	VEC(const ast_def *) defs; /* in the order of the file */
@@ -52,7 +52,8 @@ static const char *doc_of(const ast_def *def)
 	return doc ? doc : "";
 }
 
-/* The comment that a file begins with, without the slashes; "" for none. */
+/* The comment at the beginning of a file, without the slashes; "" if there is
+ * none. */
 static const char *about_file(arena *a, const ast_module *m)
 {
 	const char *about = "";
@@ -76,8 +77,9 @@ static const char *about_file(arena *a, const ast_module *m)
 	return about;
 }
 
-/* Operators and opaque functions; of files, models and defs too: those of the
- * library are of use to it alone. */
+/* Whether a definition is documented.  Operators and opaque functions always
+ * are; models and defs only for the user's files, as those of the library are
+ * for its own use. */
 static bool is_wanted(const doc_request *r, const ast_def *def)
 {
 	bool model = def->kind == DEF_MODEL || def->kind == DEF_BLOCK;
@@ -116,7 +118,7 @@ typedef struct writer {
 	FILE *to;
 } writer;
 
-/* A fact with its value as code, if that is a formula. */
+/* A fact with its value as code, if the value is a formula. */
 static const char *as_formula(arena *a, const char *fact)
 {
 	const char *says = strstr(fact, ": ");
@@ -150,8 +152,8 @@ static void write_stage(const writer *w, const desc_op *op,
 		w->page->list(w->to, &facts);
 }
 
-/* Writes the assumptions about attributes, and the ONNX operators mapped to
- * it. */
+/* Writes the assumptions about attributes, and the ONNX operators mapped to the
+ * operator. */
 static void write_rest(const writer *w, const desc_op *op,
 		       const mapped_names *from)
 {
@@ -223,7 +225,7 @@ static int by_label(const void *x, const void *y)
 		      ((const page_entry *)y)->label);
 }
 
-/* The other way around: ONNX operators, and what they are mapped to. */
+/* Writes the reverse table: ONNX operators, and what they are mapped to. */
 static void write_mapped(const writer *w, const sections *all)
 {
 	arena *a = w->request->arena;
@@ -326,7 +328,7 @@ static json_t *def_json(const doc_request *r, const ast_def *def)
 	return j;
 }
 
-/* All of a file's definitions of one kind. */
+/* The definitions of one kind in a file. */
 static json_t *defs_json(const doc_request *r, const section *s, def_kind kind)
 {
 	json_t *list = json_array();

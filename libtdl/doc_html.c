@@ -1,4 +1,4 @@
-/* Pages in HTML: one file, which needs no other. */
+/* Documentation in HTML, as one file that needs no other. */
 #include "config.h"
 
 #include "libtdl/doc_output.h"

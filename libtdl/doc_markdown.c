@@ -1,4 +1,4 @@
-/* Pages in Markdown: CommonMark with the tables of GitHub's dialect. */
+/* Documentation in Markdown: CommonMark with the tables of GitHub's dialect. */
 #include "config.h"
 
 #include "libtdl/doc_output.h"
@@ -8,8 +8,8 @@
 
 /* ---- texts -------------------------------------------------------------- */
 
-/* Whether s[i] would mean something: the rules of CommonMark, narrowed to what
- * can come of a line that is plain. */
+/* Whether s[i] would be markup.  The rules are those of CommonMark, limited to
+ * what a plain line can contain. */
 static bool is_mark(const char *s, size_t n, size_t i)
 {
 	char before = i ? s[i - 1] : ' ', after = i + 1 < n ? s[i + 1] : ' ';
@@ -48,13 +48,14 @@ static void put_plain(FILE *to, const char *s, size_t n)
 	}
 }
 
-/* Between backquotes everything is itself. */
+/* Writes code.  Between backquotes nothing is markup. */
 static void put_code(FILE *to, const char *s, size_t n)
 {
 	fprintf(to, "`%.*s`", (int)n, s);
 }
 
-/* A line that would begin a heading, a list, a quotation .. does not. */
+/* Writes a line and escapes a beginning that would start a heading, a list, a
+ * quotation .. */
 static void put_line(FILE *to, const char *line, size_t n)
 {
 	size_t digits = 0;
@@ -118,7 +119,7 @@ static void markdown_list(FILE *to, const text_lines *items)
 	fputc('\n', to);
 }
 
-/* A bar in a cell is escaped even in code. */
+/* Writes a cell.  A bar is escaped even in code. */
 static void put_cell(FILE *to, const char *cell)
 {
 	if (!page_is_code(cell)) {

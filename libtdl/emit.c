@@ -25,7 +25,7 @@ static bool is_wanted(const emit_request *r, const ast_def *def)
 	       (!r->op || !strcmp(r->op, def->op->name));
 }
 
-/* The operators that the named files define, in their order. */
+/* The operators defined in the named files, in order. */
 static descriptor *describe(job *d, const emit_request *r,
 			    const emit_input *in)
 {
@@ -63,12 +63,12 @@ static char *emit_ast(job *d, const emit_input *in)
 	return text;
 }
 
-/* Gradients that are written, each once. */
+/* Writes gradients, each once. */
 typedef struct gradient_writer {
 	job *d;
-	strmap *written; /* by name */
+	strmap *written; /* names that are written */
 	char *text, *imports;
-	const char *folder; /* of what is written */
+	const char *folder; /* of the file being written */
 } gradient_writer;
 
 static const char *gradient_text(job *d, const gradient *g)
@@ -83,8 +83,8 @@ static const char *gradient_text(job *d, const gradient *g)
 	return dsl_op_text(d->arena, g->op);
 }
 
-/* A file of the library is found by its name, others from where the text is
- * written. */
+/* The path for an import: the name of a file of the library, or the path of
+ * another file relative to the file being written. */
 static const char *import_path(const gradient_writer *w, const char *path)
 {
 	arena *a = w->d->arena;
@@ -94,7 +94,7 @@ static const char *import_path(const gradient_writer *w, const char *path)
 	return path_seen_from(a, w->folder, path);
 }
 
-/* Those that it calls come first. */
+/* Writes a gradient after those that it calls. */
 static void write_gradient(gradient_writer *w, const gradient *g)
 {
 	if (strmap_get(w->written, g->name))
@@ -115,8 +115,9 @@ static void write_gradient(gradient_writer *w, const gradient *g)
 			       *w->text ? "\n" : "", gradient_text(w->d, g));
 }
 
-/* The operators that compute the gradients of those in the named files; a
- * comment says why there is none.  The files of what they call are imported. */
+/* The operators that compute the gradients of those in the named files.  If
+ * there is none, a comment gives the reason.  The files of called operators are
+ * imported. */
 static char *emit_gradients(job *d, const emit_request *r,
 			    const emit_input *in)
 {

@@ -34,7 +34,7 @@ static char *upper(arena *a, const char *s)
 	return r;
 }
 
-/* A text inside a comment: what would end it is broken up. */
+/* Writes text inside a comment; breaks up what would end the comment. */
 static void put_comment(FILE *to, const char *s)
 {
 	for (; *s; s++) {
@@ -48,8 +48,8 @@ static void put_comment(FILE *to, const char *s)
 	}
 }
 
-/* The signature as the source text has it; as the descriptor has it where there
- * is no text. */
+/* The signature as in the source text, or from the descriptor if there is no
+ * text. */
 static const char *signature_of(arena *a, const desc_op *op,
 				const emit_input *in)
 {
@@ -84,7 +84,7 @@ static void put_operators(FILE *to, arena *a, const char *stem,
 	fputs("\t0\n};\n", to);
 }
 
-/* Whether an earlier function has the same kernel. */
+/* Whether an earlier function has a kernel with this symbol. */
 static bool is_declared(const emit_input *in, int module, int def,
 			const char *symbol)
 {

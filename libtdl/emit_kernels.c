@@ -1,4 +1,4 @@
-/* The kernels of one operator, for the shapes and attributes that are given. */
+/* The kernels of one operator for given shapes and attributes. */
 #include "config.h"
 
 #include "libtdl/emit.h"
@@ -9,7 +9,7 @@
 #include "compiler/codegen/codegen.h"
 #include "libtdl/explain.h"
 
-/* The operator that is asked for; the only one where none is. */
+/* The operator that is asked for, or the only one. */
 static const ast_op *find_op(job *d, const emit_request *r,
 			     const emit_input *in, cli_status *status)
 {
@@ -44,7 +44,7 @@ static char *identifier(arena *a, const char *name)
 	return s;
 }
 
-/* Lines of a text as comments. */
+/* The lines of a text as comments. */
 static char *comment(arena *a, const char *text)
 {
 	char *out = arena_strdup(a, "");

@@ -8,8 +8,8 @@
 
 /* ---- names -------------------------------------------------------------- */
 
-/* The declared name of dimension d of a parameter: "V", "d.1" in a pack; NULL
- * for an expression. */
+/* The declared name of dimension d of a parameter: "V", or "d.1" in a pack;
+ * NULL for an expression. */
 static const char *declared_dim(arena *a, const ast_tensor *p, int ndim, int d)
 {
 	for (int i = 0; i < p->ndims; i++) {
@@ -29,8 +29,8 @@ static const char *declared_dim(arena *a, const ast_tensor *p, int ndim, int d)
 	return NULL;
 }
 
-/* The name of the dimension that a derived variable runs over; NULL for one
- * that has none. */
+/* The name of the dimension that a derived variable runs over; NULL if it has
+ * none. */
 static const char *derived_name(arena *a, const told *t, const kderived *x)
 {
 	int value = t->stage->inputs[x->input];
@@ -55,8 +55,8 @@ static bool is_taken(arena *a, const told *t, int var, const char *name)
 	return false;
 }
 
-/* A derived variable has the name of its dimension, with the tensor's where
- * that is taken. */
+/* A derived variable is named after its dimension.  If that name is taken, the
+ * tensor's name is put before it. */
 const char *told_var(arena *a, const told *t, int var)
 {
 	const kernel *k = t->kernel;
@@ -74,7 +74,7 @@ const char *told_var(arena *a, const told *t, int var)
 	return k->vars[var].name;
 }
 
-/* Bytes per element; one without a type, or of a kind of types, counts 4. */
+/* The bytes of an element; 4 if it has no type or only a class of types. */
 static int64_t element_bytes(const ast_tensor *declared, dtype t)
 {
 	switch (declared ? declared->type.kind : TYPE_EXACT) {
@@ -87,7 +87,7 @@ static int64_t element_bytes(const ast_tensor *declared, dtype t)
 	}
 }
 
-/* The result of the operator that stage i computes, NULL for another. */
+/* The result of the operator that stage i computes; NULL for an inner stage. */
 static const ast_tensor *result_of(const ast_op *op, const expansion *x, int i)
 {
 	for (int j = 0; j < x->nresults; j++)
@@ -126,7 +126,7 @@ told explain_stage(arena *a, const explain_request *r, const expansion *x,
 	return t;
 }
 
-/* Adds the passing of inputs, a bit each, of the kernel. */
+/* Adds a passing of the kernel; p.inputs is a mask. */
 static void add_passing(arena *a, said_passings *all, const told *t,
 			kpassing p)
 {

@@ -1,4 +1,4 @@
-/* The shapes and attributes that tdlc explain is given. */
+/* The shapes and attributes given to tdlc explain. */
 #include "config.h"
 
 #include "libtdl/explain.h"
@@ -40,12 +40,12 @@ static bool read_value(attr_type type, const char *text, values *v, int i)
 		v->strings[i] = text;
 		return true;
 	case ATTR_GRAPH:
-		break; /* operators have none */
+		break; /* operators have no such attributes */
 	}
 	return false;
 }
 
-/* "1,2" or "[1, 2]" as words. */
+/* "1,2" or "[1, 2]" as a list of words. */
 static cli_words split_list(arena *a, const char *text)
 {
 	cli_words words = { 0 };
@@ -129,7 +129,8 @@ const attr_value **explain_attrs(job *d, const explain_request *r,
 
 /* ---- shapes ------------------------------------------------------------- */
 
-/* An element type for a parameter: the one declared, or one of its kind. */
+/* An element type for a parameter: the declared one, or one of the declared
+ * class. */
 static dtype type_of(const ast_op *op, const ast_tensor *p,
 		     const attr_value *const *attrs)
 {
@@ -146,7 +147,7 @@ static dtype type_of(const ast_op *op, const ast_tensor *p,
 	return t && t->kind == TYPE_EXACT ? t->exact : DT_F32;
 }
 
-/* Sets the type of the parameters that share one. */
+/* Sets the type of all parameters that share one. */
 static void set_shared_type(const ast_op *op, tensor_type *types, dtype t)
 {
 	for (int i = 0; i < op->nparams; i++)

@@ -1,4 +1,4 @@
-/* The strategies of an operator for given shapes, as text. */
+/* Prints the strategies of an operator for given shapes. */
 #include "config.h"
 
 #include "libtdl/explain.h"
@@ -20,7 +20,7 @@ static const char *box_text(arena *a, const box *b)
 
 /* ---- who holds what ---------------------------------------------------- */
 
-/* A tensor of a strategy: input i, or the result where i is ninputs. */
+/* The part of a strategy's tensor: input i, or the result if i is ninputs. */
 static const box *held(const told *t, const explain_strategy *s, int part,
 		       int i)
 {
@@ -28,8 +28,8 @@ static const box *held(const told *t, const explain_strategy *s, int part,
 	return i < t->kernel->ninputs ? &p->inputs[t->order[i]] : &p->output;
 }
 
-/* The first dimension in which the parts differ that have anything; -1: there
- * is none. */
+/* The first dimension in which the non-empty parts differ; -1 if there is
+ * none. */
 static int divided_dim(const told *t, const explain_strategy *s, int i)
 {
 	const box *first = NULL;
@@ -59,9 +59,9 @@ static const char *tensor_name(const told *t, int i)
 				      : t->result;
 }
 
-/* A line for each part, a column for each tensor that is divided: where along
- * the dimension the part lies.  Of many parts, and of tensors of which each has
- * all, nothing. */
+/* Draws the parts: a line for each part and a column for each divided tensor
+ * show where the part lies along the dimension.  Tensors of which each part has
+ * all are left out, and nothing is drawn for many parts. */
 static void draw_parts(FILE *to, arena *a, const told *t,
 		       const explain_strategy *s)
 {

@@ -1,5 +1,5 @@
-/* A model as a drawing: its operators, and the tensors between them; where that
- * is more than is read, blocks are drawn whole, and equal ones once. */
+/* Draws a model: its operators, and the tensors between them.  If there are too
+ * many, whole blocks are drawn, and equal blocks once. */
 #include "config.h"
 
 #include <string.h>
@@ -10,23 +10,23 @@
 #include "libtdl/dot.h"
 #include "libtdl/graph_json.h"
 
-enum { MOST_VERTICES = 64 /* where blocks are folded */ };
+enum { MOST_VERTICES = 64 /* with more, blocks are folded */ };
 
 typedef struct edge {
-	int to, n;	  /* tensors */
+	int to, n;	  /* the edge's end; number of tensors */
 	const char *from; /* "t3", "n12" */
-	const char *type; /* "" if they have several */
+	const char *type; /* "" if the tensors have several types */
 } edge;
 
 typedef struct drawing {
 	arena *arena;
 	const graph *g;
 	blocks operators;
-	bool each; /* no operators are drawn as one */
+	bool each; /* each operator is drawn */
 	strmap *edges;
 } drawing;
 
-/* Whether it is a state that is not a weight. */
+/* Whether a tensor is a state other than a weight. */
 static bool is_kept(const tensor *t)
 {
 	return t->kind == TENSOR_STATE && !t->parameter;
@@ -34,7 +34,8 @@ static bool is_kept(const tensor *t)
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* Where there are few, or all shall be drawn, none is equal to another. */
+/* Groups operators.  If there are few, or all are to be drawn, each is its own
+ * group. */
 static void find_operators(drawing *x, bool unfolded)
 {
 	const graph *g = x->g;
@@ -82,7 +83,7 @@ static void add_edge(drawing *x, tensor_id in, node_id reader)
 				made ? b->group[t->producer] : in),
 		   tensor_type_text(x->arena, &t->type) };
 	const char *key = arena_printf(x->arena, "%s %d", e.from, to);
-	if (x->each) /* so is each read */
+	if (x->each) /* then each read is drawn, too */
 		key = arena_printf(x->arena, "%d", strmap_count(x->edges));
 	edge *known = strmap_get(x->edges, key);
 	if (!known) {
@@ -96,7 +97,7 @@ static void add_edge(drawing *x, tensor_id in, node_id reader)
 
 /* ---- drawing ----------------------------------------------------------- */
 
-/* States, and the operators that compute their next values. */
+/* Draws states, and the operators that compute their next values. */
 static void draw_states(FILE *to, const drawing *x)
 {
 	for (int i = 0; i < x->g->ntensors; i++) {

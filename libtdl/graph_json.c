@@ -4,7 +4,7 @@
 
 #include "compiler/graph/canonical.h"
 #include "compiler/placement/model_costs.h"
-/* Arithmetic operations of a node; INT64_MAX where they do not fit. */
+/* Arithmetic operations of a node; INT64_MAX if they overflow. */
 static int64_t node_flops(const graph *g, node_id n)
 {
 	graph one = { .nnodes = 1, .nodes = &g->nodes[n] };

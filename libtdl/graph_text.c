@@ -1,4 +1,4 @@
-/* The operators and tensors of a model, as a table. */
+/* A model's operators and tensors as tables. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "libtdl/graph_json.h"
 #include "libtdl/plan_report.h"
 
-/* Whether it is a state that is not a weight. */
+/* Whether a tensor is a state other than a weight. */
 static bool is_kept(const tensor *t)
 {
 	return t->kind == TENSOR_STATE && !t->parameter;
@@ -38,7 +38,8 @@ static void print_face(FILE *to, arena *a, const graph *g, const char *what,
 	}
 }
 
-/* Weights that are not trained and are part of other constants. */
+/* Prints the weights that are not trained and became part of other
+ * constants. */
 static void print_folded(FILE *to, arena *a, const graph *g)
 {
 	strmap *there = strmap_new(a);
@@ -49,7 +50,7 @@ static void print_folded(FILE *to, arena *a, const graph *g)
 			fprintf(to, "%-12s %s  folded\n", "fixed", g->fixed[i]);
 }
 
-/* Each operator with its type and the tensors that it reads. */
+/* Prints each operator with its type and the tensors that it reads. */
 static void print_nodes(FILE *to, arena *a, const graph *g)
 {
 	text_table t = table_new(a, 4);

@@ -61,8 +61,8 @@ static void close_folder(void *of)
 	closedir(of);
 }
 
-/* Adds the paths of a folder's .tdl files, in order.  False, with errno set,
- * when it cannot be read. */
+/* Adds the paths of a folder's .tdl files in order.  Returns false with errno
+ * set if the folder cannot be read. */
 static bool find_tdl(arena *a, const char *dir, cli_words *paths)
 {
 	DIR *of = opendir(dir);
@@ -82,7 +82,8 @@ static bool find_tdl(arena *a, const char *dir, cli_words *paths)
 	return true;
 }
 
-/* Loads the .tdl files of a folder.  One that is absent is empty if it may. */
+/* Loads the .tdl files of a folder.  If the folder may be absent, an absent one
+ * counts as empty. */
 static void load_folder(tdl_modules *m, const char *dir, bool may_be_absent)
 {
 	cli_words paths = { 0 };
@@ -158,7 +159,8 @@ const ast_module *job_module(const tdl_modules *m, const char *path)
 
 /* ---- options for models ------------------------------------------------ */
 
-/* Whether the last of n names is one of the others; says so. */
+/* Whether the last of n names equals an earlier one.  Prints a message if
+ * so. */
 static bool given_twice(job *d, const char *option,
 			const char *const *names, int n)
 {

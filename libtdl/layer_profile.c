@@ -22,13 +22,13 @@ typedef struct maker {
 	const plan_request *how;
 	const layer_options *o;
 	int64_t limit; /* bytes of a device */
-	arena *tmp; /* of a run */
+	arena *tmp; /* for one run */
 } maker;
 
 /* ---- one micro-batch ----------------------------------------------------- */
 
-/* The graph of one turn of several, as a graph in one turn: of the samples of
- * the smallest. */
+/* The graph of one turn as a graph without turns; it has the samples of the
+ * smallest turn. */
 static const graph *one_turn(arena *a, const graph *g)
 {
 	graph_turns *t = ARENA_COPY(a, g->turns, 1);
@@ -41,7 +41,8 @@ static const graph *one_turn(arena *a, const graph *g)
 	return one;
 }
 
-/* A micro-batch where the batch has so many; NULL when errors were added. */
+/* The graph of a micro-batch if the batch has `turns' of them; NULL when errors
+ * were added. */
 static const graph *micro_batch(maker *m, const turns_options *o, int turns)
 {
 	turns_options own = *o;
@@ -51,7 +52,7 @@ static const graph *micro_batch(maker *m, const turns_options *o, int turns)
 	return g ? one_turn(m->c->job.arena, g) : NULL;
 }
 
-/* Half of one; NULL where it has none, or cannot be divided. */
+/* The graph of half a micro-batch; NULL if it cannot be divided. */
 static const graph *half_of(maker *m, const turns_options *o, int64_t batch)
 {
 	int before = diag_errors(m->c->job.sink);
@@ -64,7 +65,8 @@ static const graph *half_of(maker *m, const turns_options *o, int64_t batch)
 
 /* ---- layers as a program ------------------------------------------------- */
 
-/* Layers [i, j) of a micro-batch as a graph; NULL with the reason. */
+/* Layers [i, j) of a micro-batch as a graph; NULL, with *refused set, if
+ * impossible. */
 static const graph *part_of(arena *a, const pipeline_layers *l, int i, int j,
 			    const char **refused)
 {
@@ -89,7 +91,7 @@ static int64_t bytes_of(const plan *p)
 	return p->arena_bytes + p->kept_bytes;
 }
 
-/* Whether a plan fits; if not, with the reason. */
+/* Whether a plan fits in the memory.  Sets *refused if not. */
 static bool fits(maker *m, const plan *p, const char **refused)
 {
 	if (bytes_of(p) <= m->limit)
@@ -99,7 +101,8 @@ static bool fits(maker *m, const plan *p, const char **refused)
 	return false;
 }
 
-/* Its plan, as it is read; NULL with errors added, or with the reason. */
+/* The plan of a graph as read from its text.  NULL with errors added, or with
+ * *refused set. */
 static const plan_pipeline *plan_part(maker *m, const graph *g,
 				      const char **refused)
 {
@@ -136,7 +139,7 @@ static void close_machine(void *m)
 	executor_close(m);
 }
 
-/* The values of inputs: those that the plan has, or else invented ones. */
+/* The values of inputs: those in the plan, or generated ones. */
 static array *inputs_of(maker *m, const plan *p)
 {
 	arena *a = m->tmp;
@@ -155,7 +158,7 @@ static array *inputs_of(maker *m, const plan *p)
 	return all;
 }
 
-/* The times of a program, by the slowest worker of each instruction. */
+/* The times of a program; for each instruction those of the slowest worker. */
 static layer_figures figures_of(const profile_run *r)
 {
 	layer_figures f = { 0 };
@@ -195,7 +198,8 @@ static bool run_steps(maker *m, const plan_pipeline *p, executor *x,
 	return true;
 }
 
-/* Runs a plan on threads.  False after a message, or with errors added. */
+/* Runs a plan on threads.  Returns false after a message or with errors
+ * added. */
 static bool run_plan(maker *m, const plan_pipeline *p, layer_figures *to)
 {
 	failure f = { 0 };
@@ -219,7 +223,7 @@ static bool run_plan(maker *m, const plan_pipeline *p, layer_figures *to)
 
 /* ---- which layers -------------------------------------------------------- */
 
-/* Whether layers [i, j) do what [k, k + j - i) do. */
+/* Whether layers [i, j) compute the same as [k, k + j - i). */
 static bool are_alike(const layer_profile *p, int i, int j, int k)
 {
 	const int *class = p->costs->class;
@@ -239,7 +243,7 @@ const layer_run *layer_profile_find(const layer_profile *p, int i, int j)
 	return NULL;
 }
 
-/* Each layer alone, and each behind the one before it. */
+/* Lists the runs: each layer alone, and each with the layer before it. */
 static void find_runs(layer_profile *p)
 {
 	int n = p->costs->layers->n;
@@ -251,7 +255,8 @@ static void find_runs(layer_profile *p)
 						       .j = i + 1 + both }));
 }
 
-/* Makes a run of a size.  False after a message, or with errors added. */
+/* Makes a run of a given size.  Returns false after a message or with errors
+ * added. */
 static bool make_run(maker *m, const pipeline_layers *l, int size,
 		     layer_run *to)
 {
@@ -267,7 +272,7 @@ static bool make_run(maker *m, const pipeline_layers *l, int size,
 	return to->known[size] || refused;
 }
 
-/* The layers of half a micro-batch, where it has the same. */
+/* The layers of half a micro-batch, if they correspond. */
 static const pipeline_layers *layers_of_half(maker *m, const graph *g)
 {
 	const pipeline_layers *l = m->p->costs->layers;
@@ -294,7 +299,7 @@ static bool make_runs(maker *m, const pipeline_layers *const *l)
 	return true;
 }
 
-/* Bytes of this machine's memory. */
+/* The bytes of memory of this machine. */
 static int64_t memory_here(void)
 {
 	return (int64_t)sysconf(_SC_PHYS_PAGES) *
@@ -364,7 +369,7 @@ double layer_profile_step(const layer_profile *p)
 		once += x->of[0].once - (alone ? alone->of[0].once : 0);
 	}
 	double all = p->turns * turn + once;
-	return all > 0 ? all : NAN; /* else noise was more than that */
+	return all > 0 ? all : NAN; /* otherwise noise exceeded the time */
 }
 
 static int by_value(const void *x, const void *y)

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 
-/* A quantity of x samples: constant + each * x, of two measurements. */
+/* A quantity for x samples, constant + each * x, from two measurements. */
 typedef struct line {
 	double constant, each;
 } line;
@@ -26,7 +26,8 @@ static const char *name_of(const layer_profile *p, int layer)
 	return p->g->nodes[l->first[layer]].name;
 }
 
-/* The layers that do the same as this one, or these two. */
+/* The number of layers, or pairs of layers, that compute the same as this
+ * run. */
 static int times_of(const layer_profile *p, const layer_run *x)
 {
 	int n = 0, length = x->j - x->i;
@@ -116,7 +117,7 @@ static const char *bytes_text(arena *a, double x)
 			    units_bytes(fabs(x)).text);
 }
 
-/* The figures that a layer adds to those of the one before it. */
+/* The figures that a layer adds to those of the layer before it. */
 static layer_figures added(const layer_run *both, const layer_run *before)
 {
 	const layer_figures *x = &both->of[0], *y = &before->of[0];
@@ -146,7 +147,7 @@ static void print_row(FILE *to, const char *name, const char *text)
 	text_wrap(to, text, 17, 17);
 }
 
-/* Of models of one layer nothing is apart. */
+/* Prints the layers alone; nothing for a model of one layer. */
 static void print_apart(FILE *to, const layer_profile *p)
 {
 	layer_apart x = layer_profile_apart(p->arena, p);
@@ -157,7 +158,7 @@ static void print_apart(FILE *to, const layer_profile *p)
 			100 * x.median, 100 * x.most));
 }
 
-/* The sums of lines of all layers. */
+/* Prints the sums over all layers of their lines. */
 static void print_fit(FILE *to, const layer_profile *p)
 {
 	arena *a = p->arena;

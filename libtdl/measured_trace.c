@@ -38,7 +38,8 @@ static bool is_time(const json_t *v)
 	return json_is_number(v) && t >= 0 && t <= 1e15;
 }
 
-/* The turn of an event's arguments: absent or null outside of the body. */
+/* Reads the turn from an event's arguments; outside the body it is absent or
+ * null. */
 static bool read_turn(const json_reader *r, const plan *p, const json_t *args,
 		      int *turn)
 {
@@ -54,8 +55,7 @@ static bool read_turn(const json_reader *r, const plan *p, const json_t *args,
 	return true;
 }
 
-/* An event that is an instruction's: of a stage, behind those of its lower
- * devices. */
+/* Adds an event of an instruction.  Devices are numbered over all stages. */
 static bool add_span(const json_reader *r, const plan_pipeline *p,
 		     const json_t *e, measured_trace *to)
 {
@@ -109,7 +109,7 @@ static bool read_events(const json_reader *r, const plan_pipeline *p,
 	return true;
 }
 
-/* Whether it is one of the plan, as `tdlrun' has read it. */
+/* Reads a trace and checks that it belongs to the plan, as `tdlrun' read it. */
 static bool read_trace(const json_reader *r, const plan_pipeline *p,
 		       const json_t *j, measured_trace *to)
 {

@@ -1,4 +1,4 @@
-/* Models: tdl_model of tdl.h. */
+/* Models: the type tdl_model of tdl.h. */
 #include "config.h"
 
 #include "compiler/train/train.h"

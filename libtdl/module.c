@@ -1,4 +1,4 @@
-/* Operators: tdl_module of tdl.h. */
+/* Operators: the type tdl_module of tdl.h. */
 #include "config.h"
 
 #include <string.h>
@@ -18,11 +18,11 @@ typedef struct reading {
 	tdl_context *of;
 	const char *const *paths;
 	size_t n; /* 0: the library */
-	const dsl_text *text; /* NULL: files */
+	const dsl_text *text; /* NULL: files are read */
 	tdl_module *result;
 } reading;
 
-/* Keeps the texts of all that was read. */
+/* Keeps the texts of all files that were read. */
 static void keep_texts(const job *d, tdl_module *m)
 {
 	dsl_text t;
@@ -35,7 +35,8 @@ static void keep_texts(const job *d, tdl_module *m)
 	}
 }
 
-/* The file of strategies that `tdlc compile' makes, which has no source. */
+/* Reads a file of strategies written by `tdlc compile'; it has no source
+ * text. */
 static void read_descriptor(api_call *c, tdl_module *m)
 {
 	enum { MOST = 64 << 20 };
@@ -214,7 +215,7 @@ char *tdl_module_operators(tdl_module *m)
 	return ask(list_operators, &q);
 }
 
-/* Whether an operator is one of the module itself. */
+/* Whether an operator belongs to the module itself. */
 static bool is_own(const api_call *c, const tdl_module *m, const ast_op *op)
 {
 	return !op->faulty && api_is_own(m, diag_path(c->job.sink, op->at));
@@ -301,8 +302,8 @@ char *tdl_module_explain(tdl_module *m, const char *op,
 	return ask(explain, &q);
 }
 
-/* The operators to verify, without errors: those that are named, or all of the
- * module's own.  False with errors added. */
+/* Lists the operators to verify that have no errors: the named ones, or all of
+ * the module.  Returns false with errors added. */
 static bool list_ops(api_call *c, const question *q, const tdl_modules *m,
 		     cli_words *names, op_list *ops)
 {
@@ -327,7 +328,7 @@ static bool list_ops(api_call *c, const question *q, const tdl_modules *m,
 	return true;
 }
 
-/* Where results go. */
+/* The receivers of results. */
 typedef struct verified {
 	json_t *list; /* NULL: .. */
 	FILE *to;

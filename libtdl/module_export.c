@@ -1,4 +1,4 @@
-/* Operators as other programs read them: tdl_module_export() of tdl.h. */
+/* Operators in other programs' formats: tdl_module_export() of tdl.h. */
 #include "config.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct export {
 	char *answer;
 } export;
 
-/* The index of a name in a list that ends with NULL; -1. */
+/* The index of a name in a list ended by NULL; -1 if it is not there. */
 static int index_of(const char *const *names, const char *name)
 {
 	for (int i = 0; names[i]; i++)
@@ -24,7 +24,7 @@ static int index_of(const char *const *names, const char *name)
 	return -1;
 }
 
-/* A rule in the notation of another system. */
+/* Exports a rule in the notation of another system. */
 static void export_rule(api_call *c, export *e, int format)
 {
 	explain_request r = { .format = format };
@@ -46,7 +46,7 @@ static void export_rule(api_call *c, export *e, int format)
 		e->answer = api_copy(text, e->nbytes = strlen(text));
 }
 
-/* A file that is named twice is one. */
+/* Adds a module; a file named twice counts once. */
 static void add_own(emit_input *in, const ast_module *m)
 {
 	for (int i = 0; i < in->n; i++)
@@ -56,7 +56,7 @@ static void add_own(emit_input *in, const ast_module *m)
 		in->own[in->n++] = m;
 }
 
-/* The modules, and those of them whose operators are the module's own. */
+/* Finds the modules, and those whose operators belong to the module itself. */
 static bool read_input(api_call *c, tdl_module *of, emit_input *in)
 {
 	if (of->is_descriptor) {
@@ -78,7 +78,7 @@ static bool read_input(api_call *c, tdl_module *of, emit_input *in)
 	return true;
 }
 
-/* Whether there are options of kernels for another format. */
+/* Whether options for kernels are given with another format. */
 static bool has_others_options(api_call *c, const emit_request *r)
 {
 	bool has = (r->shapes.n || r->defines.n) && !emits_kernels(r);

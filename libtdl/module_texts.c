@@ -1,4 +1,4 @@
-/* Operators as texts for people: formatted, and documented.  Functions of
+/* Operators as texts for people, formatted and documented.  Functions of
  * tdl.h. */
 #include "config.h"
 
@@ -12,7 +12,7 @@
 
 typedef struct formatting {
 	const char *path;
-	const char *text; /* NULL: of the file */
+	const char *text; /* NULL: that of the file */
 	size_t n;
 	char *answer;
 } formatting;

@@ -8,9 +8,9 @@
 
 #include "base/intern.h"
 
-enum { MAX_DIGITS = 9, /* of a number that is grouped */
-       MAX_LISTED = 4, /* numbers listed if they are not a range */
-       NUMBER = 1      /* stands for a number in a pattern */
+enum { MAX_DIGITS = 9, /* of a number that may be grouped */
+       MAX_LISTED = 4, /* numbers listed if they form no range */
+       NUMBER = 1      /* character for a number in a pattern */
 };
 
 static size_t digits(const char *s)
@@ -21,16 +21,16 @@ static size_t digits(const char *s)
 	return n;
 }
 
-/* Whether a number begins at s that may differ within a group; digits with a
- * leading zero, or too many for an int, are text. */
+/* Whether a number that may vary within a group begins at s.  Digits with a
+ * leading zero, or too many for an int, count as text. */
 static bool is_number(const char *s)
 {
 	size_t n = digits(s);
 	return n > 0 && n <= MAX_DIGITS && (n == 1 || s[0] != '0');
 }
 
-/* The pattern of a name: its numbers replaced by NUMBER, and how many there
- * were.  Names of one pattern differ in their numbers alone. */
+/* The pattern of a name, with its numbers replaced by NUMBER.  Sets *nnumbers.
+ * Names of one pattern differ only in their numbers. */
 static const char *pattern_of(arena *a, const char *name, int *nnumbers)
 {
 	char *to = arena_alloc(a, strlen(name) + 1), *p = to;
@@ -52,7 +52,7 @@ static const char *pattern_of(arena *a, const char *name, int *nnumbers)
 	return arena_printf(a, "%d %s", *nnumbers, to);
 }
 
-/* The `which`-th number of a name; its text is from *at to *end. */
+/* Number `which' of a name.  *at and *end are set to its text. */
 static int number_at(const char *name, int which, const char **at,
 		     const char **end)
 {
@@ -73,7 +73,8 @@ static int compare_ints(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* {0..11}, {1,4,6}, {0,2,..,22}, or the number if there is one. */
+/* The set as {0..11}, {1,4,6} or {0,2,..,22}, or the number itself if there is
+ * one. */
 static const char *set_text(arena *a, int *v, int n)
 {
 	int kept = 1;
@@ -94,8 +95,8 @@ static const char *set_text(arena *a, int *v, int n)
 	return arena_printf(a, "{%s}", text);
 }
 
-/* The first member's name, with the set of all members' numbers at each
- * place. */
+/* The first member's name with each number replaced by the set of all members'
+ * numbers there. */
 static const char *joined_name(arena *a, const name_group *g,
 			       const char *const *names, int nnumbers)
 {
@@ -116,7 +117,7 @@ static const char *joined_name(arena *a, const name_group *g,
 }
 
 typedef struct group {
-	int nnumbers; /* in each name */
+	int nnumbers; /* numbers in each name */
 	VEC(int) members;
 } group;
 

@@ -10,8 +10,8 @@
 #include "compiler/export/onnx_annotate.h"
 #include "compiler/onnx/onnx_file.h"
 
-/* Whether weights lie in files whose names are relative to the model's folder,
- * which another folder does not have. */
+/* Whether weights are in files whose names are relative to the model's folder.
+ * A copy in another folder would not find them. */
 static bool has_files(const Onnx__ModelProto *m)
 {
 	for (size_t i = 0; m->graph && i < m->graph->n_initializer; i++)

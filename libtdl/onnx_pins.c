@@ -1,4 +1,4 @@
-/* The annotations of an ONNX model as pins. */
+/* Reads the annotations of an ONNX model as pins. */
 #include "config.h"
 
 #include "libtdl/onnx_layouts.h"
@@ -16,18 +16,18 @@ typedef struct reading {
 	const char *path;
 	const mesh *mesh;
 	int ndevices;
-	strmap *tensors; /* of the graph, by name */
+	strmap *tensors; /* tensors of the graph by name */
 	strmap *pinned;
 	cli_words *pins;
 } reading;
 
-/* A tensor's division: the dimensions in the order of their shards, and of each
- * device the number of the shard that it has. */
+/* The division of a tensor: its divided dimensions in the order of shard
+ * numbers, and the shard of each device. */
 typedef struct division {
 	int n;
 	int dim[MAX_NDIM];
 	int64_t shards[MAX_NDIM];
-	int64_t *shard_of; /* -1: none so far */
+	int64_t *shard_of; /* by device; -1: not known yet */
 } division;
 
 static bool refuse(const reading *r, const char *name, const char *why)
@@ -75,7 +75,7 @@ static bool take_device(const reading *r, division *x, int64_t device,
 	return true;
 }
 
-/* The devices that a number stands for have a shard. */
+/* Gives a shard to the devices that a number stands for. */
 static bool take_group(const reading *r, const Onnx__ShardingSpecProto *s,
 		       division *x, int64_t number, int64_t shard)
 {
@@ -131,7 +131,7 @@ static int64_t shard_under(const reading *r, const division *x, const cuts *c,
 	return shard;
 }
 
-/* The dimension along which the first device's shard and another differ. */
+/* The dimension in which shards p and q differ. */
 static int dim_between(const division *x, int64_t p, int64_t q)
 {
 	for (int i = x->n - 1; i >= 0; i--) {
@@ -143,7 +143,7 @@ static int dim_between(const division *x, int64_t p, int64_t q)
 	return CUT_NONE;
 }
 
-/* The cuts that make a division; false where none do. */
+/* Finds the cuts that give a division.  Returns false if there are none. */
 static bool cuts_of(const reading *r, const division *x, cuts *c)
 {
 	int coords[MAX_AXES] = { 0 };
@@ -210,8 +210,8 @@ static bool read_node(reading *r, const Onnx__NodeProto *n, const char *id)
 	return true;
 }
 
-/* The name of the configuration for so many devices; NULL with an error added
- * where there are others. */
+/* The name of the configuration for this number of devices; NULL with an error
+ * added if the model is annotated for another number. */
 static const char *configuration_of(const reading *r,
 				    const Onnx__ModelProto *m)
 {

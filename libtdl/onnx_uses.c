@@ -8,8 +8,8 @@ typedef struct mapping {
 	arena *arena;
 	const tdl_modules *modules;
 	strmap *lists;	  /* operator -> mapped_names */
-	const char *onnx; /* the entry at hand */
-	strmap *defs;	  /* those that were walked for it */
+	const char *onnx; /* the current entry */
+	strmap *defs;	  /* defs already walked for it */
 } mapping;
 
 /* Notes that the entry calls an operator. */

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-/* The first line of a doc comment, "" for none. */
+/* The first line of a documentation comment; "" if there is none. */
 const char *operator_summary(arena *a, const char *doc)
 {
 	if (!doc)

@@ -1,4 +1,4 @@
-/* The options of functions: of tdl.h, as far as it is about no object. */
+/* Options of functions: the functions of tdl.h that concern no object. */
 #include "config.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static const char *const *copy_words(arena *a, const char *const *words)
 	return n ? to : NULL;
 }
 
-/* The rows of a table, in memory that lives until the next call. */
+/* Lists the rows of a table, in memory that lives until the next call. */
 static void tell_options(api_call *c, asking *q)
 {
 	arena *a = arena_new();

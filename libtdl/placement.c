@@ -19,7 +19,7 @@ const char *place_network(const place_options *o)
 
 /* ---- options ------------------------------------------------------------- */
 
-/* A positive number that ends at `end`. */
+/* Reads a number >= least that ends at character `end'. */
 static bool real(const char *text, char end, double least, double *to,
 		 const char **rest)
 {
@@ -30,7 +30,7 @@ static bool real(const char *text, char end, double least, double *to,
 	       *to <= 1e12;
 }
 
-/* --link GB/S[,US] as bytes/s and seconds. */
+/* Reads --link GB/S[,US] as bytes per second and seconds. */
 static bool read_link(job *d, const char *text, machine_request *r)
 {
 	const char *rest;

@@ -1,5 +1,5 @@
-/* Placements by `capture': replicas, tensors, stages and micro-batches of a
- * layer table. */
+/* Placements by `capture': replicas, tensor degrees, stages and micro-batches
+ * for a layer table. */
 #include "config.h"
 
 #include "libtdl/placement_more.h"
@@ -95,7 +95,7 @@ static bool read_capture(capture *c, const json_t *table, cli_status *status)
 
 /* ---- where nothing fits ------------------------------------------------- */
 
-/* The change of the options, beginning with "with" or "without". */
+/* The change of options, beginning with "with" or "without". */
 static const char *change_of(const job *d, const remedy *x)
 {
 	switch (x->kind) {
@@ -123,7 +123,7 @@ static void say_remedies(const capture *c)
 			   ceil(all.at[i].nbytes));
 }
 
-/* No plan at all is made with these options, whatever the memory. */
+/* Reports that these options allow no plan, whatever the memory. */
 static void say_no_plan(const capture *c)
 {
 	const cli_program *program = &c->run->d->program;
@@ -162,7 +162,7 @@ static cli_status say_no_room(const capture *c)
 
 /* ---- printing ----------------------------------------------------------- */
 
-/* The numbers of the ways of a plan's stages. */
+/* Numbers that describe how a plan's stage works. */
 typedef enum number { REPLICAS, TENSOR, SAMPLES, RECOMPUTE } number;
 
 static int number_of(const capture_plan *p, int s, number what)
@@ -173,7 +173,7 @@ static int number_of(const capture_plan *p, int s, number what)
 		what == SAMPLES ? p->samples / w->replicas : w->recompute;
 }
 
-/* The least and the most of all stages. */
+/* The least of a number over all stages; most() gives the greatest. */
 static int least(const capture_plan *p, number what)
 {
 	int x = number_of(p, 0, what);
@@ -192,7 +192,7 @@ static int most(const capture_plan *p, number what)
 	return x;
 }
 
-/* A number that stages differ in is null. */
+/* Sets a number of the plan; null if stages differ in it. */
 static void set_common(json_t *j, const char *key, const capture_plan *p,
 		       number what)
 {
@@ -219,7 +219,7 @@ static void set_plan(json_t *j, const capture_plan *p)
 			    json_real(p->step * p->devices));
 }
 
-/* Adds the peak of each device to peaks, unless that is NULL. */
+/* Lists the stages.  Adds each device's peak to peaks, unless that is NULL. */
 static json_t *stages_list(const capture_plan *p, json_t *peaks)
 {
 	json_t *list = json_array();
@@ -244,7 +244,8 @@ static json_t *stages_list(const capture_plan *p, json_t *peaks)
 	return list;
 }
 
-/* Beside the fastest plan without recomputation within the memory. */
+/* Sets the comparison with the fastest plan without recomputation that fits in
+ * the memory. */
 static void set_comparison(json_t *j, const capture *c)
 {
 	double f_peak = c->found.fastest.peak, f_step = c->found.fastest.step;
@@ -294,7 +295,7 @@ static json_t *capture_json(const void *of)
 	return j;
 }
 
-/* Of all stages: "2", or "1..4". */
+/* The range of a number over all stages: "2" or "1..4". */
 static const char *span_of(arena *a, const capture_plan *p, number what)
 {
 	int x = least(p, what), y = most(p, what);

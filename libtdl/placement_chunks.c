@@ -1,4 +1,4 @@
-/* Placements by `mcap' for interleaved schedules: chunks of layers. */
+/* Placements by `mcap' for interleaved schedules, in chunks of layers. */
 #include "config.h"
 
 #include "libtdl/placement_stages.h"
@@ -54,7 +54,7 @@ static cli_status say_no_room(const chunks *c)
 		   best->proven ? "fit" : "were found that fit",
 		   chunk_exceeding_device(p, best->s.first),
 		   place_bytes_text(a, best->s.peak));
-	/* Rounded, it might be more than is proven, or than is needed. */
+	/* A rounded bound might exceed what is proven or needed. */
 	if (!best->proven)
 		cli_failed(program, "that is not proven: that all need more "
 			   "than %.0f B is", floor(best->bound));
@@ -147,7 +147,8 @@ static json_t *chunks_json(const void *of)
 	return j;
 }
 
-/* Said behind the figure that is sought; nothing behind others. */
+/* The proof, printed after the figure that is minimised; nothing after
+ * others. */
 static const char *proof(arena *a, const chunks *c, chunk_measure m,
 			 double value)
 {
@@ -224,8 +225,7 @@ static void chunks_text(FILE *to, arena *a, const void *of)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-/* Whether the options and the graph can be planned; otherwise *status is what
- * to end with. */
+/* Whether the options and the graph allow a plan.  If not, *status is set. */
 static bool is_possible(const stage_input *in, cli_status *status)
 {
 	const place_run *r = in->run;

@@ -1,4 +1,4 @@
-/* Placements by `load': the least of the greatest loads. */
+/* Placements by `load': minimises the greatest load. */
 #include "config.h"
 
 #include "libtdl/placement_more.h"

@@ -1,5 +1,5 @@
 /* The algorithms of a search for a placement, those of the table and those with
- * results of their own, and what these share. */
+ * their own results, and common functions. */
 #include "config.h"
 
 #include "libtdl/placement_more.h"
@@ -20,7 +20,7 @@ const char *const place_objectives[] = { "default", "makespan", "load", "peak",
 
 /* ---- options ------------------------------------------------------------- */
 
-/* The V of interleaved:V; 0 if it is none. */
+/* The V of interleaved:V; 0 if the text has another form. */
 static int chunks_of(const char *text)
 {
 	static const char interleaved[] = "interleaved:";
@@ -64,7 +64,7 @@ bool place_refuse(const place_run *r, cli_status *status, const char *fmt, ...)
 	return false;
 }
 
-/* Whether a word is in a text with blanks between words. */
+/* Whether a word occurs in a text of words separated by blanks. */
 static bool is_among(const char *words, const char *word)
 {
 	size_t n = strlen(word);
@@ -174,7 +174,7 @@ static void plain_text(FILE *to, arena *a, const void *of)
 	place_report_text(to, a, &p->in, p->o, &p->r, &p->b);
 }
 
-/* The first device that a placement needs too much of; -1: there is none. */
+/* The first device whose memory a placement exceeds; -1 if there is none. */
 static int exceeding_device(const plain *p)
 {
 	for (int i = 0; p->r.place && i < p->in.m->ndevices; i++)
@@ -183,7 +183,7 @@ static int exceeding_device(const plain *p)
 	return -1;
 }
 
-/* Says what is in the way of a placement within the memory. */
+/* Reports why there is no placement within the memory. */
 static cli_status say_no_room(const place_run *run, const plain *p)
 {
 	const machine *m = p->in.m;
@@ -237,7 +237,7 @@ static cli_status place_whole(const place_run *r, const place_algorithm *by,
 typedef struct special {
 	const char *name;
 	cli_status (*find)(const place_run *r, place_found *to);
-	const char *reads; /* where it takes no models */
+	const char *reads; /* the input it reads if it takes no models */
 } special;
 
 static const special specials[] = {

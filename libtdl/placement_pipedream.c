@@ -1,5 +1,5 @@
-/* Placements by `pipedream': PipeDream's own plan of a profile, with what its
- * planner says of it and what we do. */
+/* Placements by `pipedream': PipeDream's own plan of a profile, with its
+ * planner's figures and ours. */
 #include "config.h"
 
 #include "libtdl/placement_more.h"
@@ -20,7 +20,7 @@ typedef struct pipedream {
 	int ndevices;
 	double limit;	   /* bytes of a device; INFINITY */
 	pipedream_plan best;
-	double seconds; /* of the search */
+	double seconds; /* duration of the search */
 } pipedream;
 
 /* ---- reading ------------------------------------------------------------- */

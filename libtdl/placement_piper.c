@@ -1,4 +1,4 @@
-/* Placements by `capture' of a table by tensor degree: Piper's plans. */
+/* Placements by `capture' for a table by tensor degree: Piper's plans. */
 #include "config.h"
 
 #include "libtdl/placement_more.h"
@@ -17,7 +17,7 @@ typedef struct piper {
 	const degree_table *t;
 	piper_request r;
 	piper_plan best;
-	double seconds; /* of the search */
+	double seconds; /* duration of the search */
 } piper;
 
 /* ---- reading ------------------------------------------------------------- */
@@ -140,7 +140,7 @@ static json_t *piper_json(const void *of)
 	return j;
 }
 
-/* "vanilla: 3, activation recomp: 2": how many layers in which way. */
+/* "vanilla: 3, activation recomp: 2": the number of layers for each way. */
 static const char *ways_text(arena *a, const piper *p, const piper_stage *s)
 {
 	const char *text = "";

@@ -1,4 +1,4 @@
-/* Placements by `mcap': layers of a profile in contiguous stages. */
+/* Placements by `mcap': contiguous stages of a profile's layers. */
 #include "config.h"
 
 #include "libtdl/placement_stages.h"
@@ -50,7 +50,8 @@ static stage_model model_of(const place_run *r, const cost_graph *g,
 	return m;
 }
 
-/* The profile and the model; false when *status is what to end with. */
+/* Reads the profile and the model.  Returns false with *status set on
+ * failure. */
 static bool read_stages(stage_input *in, cli_status *status)
 {
 	static const mcap_objective goals[] = {
@@ -86,7 +87,7 @@ static bool read_stages(stage_input *in, cli_status *status)
 
 /* ---- where nothing fits ------------------------------------------------- */
 
-/* Says the changes of options that would fit, each by itself. */
+/* Prints the changes of options that would make a plan fit, each by itself. */
 static void say_remedies(const stages *s)
 {
 	const job *d = s->in.run->d;
@@ -175,8 +176,9 @@ static json_t *stages_list(const stages *s, json_t *peaks)
 	return list;
 }
 
-/* A longest stage that no split of the order is below.  Of the makespan, which
- * is simulated, nothing is known: the formula's step can be above it. */
+/* The time of the longest stage that no split of the order is below.  This is
+ * no bound of the makespan, which is simulated: the step by the formula may be
+ * longer. */
 static json_t *bound_of(const stages *s)
 {
 	if (s->in.objective != PLACE_LOAD || s->in.run->more->predictor)
@@ -306,7 +308,7 @@ static void stages_text(FILE *to, arena *a, const void *of)
 		stages_frontier_text(to, a, &f->frontier, "longest stage");
 }
 
-/* Whether the stages can be counted; otherwise an error is added. */
+/* Whether the stages can be counted.  Adds an error if not. */
 static bool is_countable(const stage_input *in)
 {
 	const place_run *r = in->run;

@@ -1,4 +1,4 @@
-/* Placements of whole operators: tdl_placement_*() of tdl.h. */
+/* Placements of whole operators: the functions tdl_placement_*() of tdl.h. */
 #include "config.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ typedef struct search {
 	tdl_placement *result;
 } search;
 
-/* A request that a result can be printed from when the call is over. */
+/* A copy of a request, from which a result can be printed after the call. */
 static place_run *lasting(arena *a, const place_options *o,
 			  const place_more *m, const char *algorithm,
 			  const char *path)
@@ -189,8 +189,8 @@ typedef struct placing_options {
 
 #define PLACING_OPTIONS { .place = PLACE_OPTIONS }
 
-/* Reads the options by a table, and the graph.  False after a message or with
- * errors added. */
+/* Reads options by a table, and the graph.  Returns false after a message or
+ * with errors added. */
 static bool read_input(api_call *c, const placing *p, const cli_option *table,
 		       const placing_options *o, place_input *in)
 {

@@ -1,4 +1,4 @@
-/* Plans that are found and read: tdl_plan of tdl.h. */
+/* Finds and reads plans: the type tdl_plan of tdl.h. */
 #include "config.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ typedef struct search {
 	tdl_plan *result;
 } search;
 
-/* The bytes that a limit of memory leaves beside a plan's arena. */
+/* The bytes that a memory limit leaves beside a plan's arena. */
 static int64_t room_beside(const plan *p, int64_t limit)
 {
 	if (limit <= 0)
@@ -34,8 +34,8 @@ static int64_t room_beside(const plan *p, int64_t limit)
 	return limit > p->arena_bytes ? limit - p->arena_bytes : 0;
 }
 
-/* The plan, with what processors do otherwise: chains of runs, and packed
- * factors that are kept, whose bytes are counted. */
+/* The plan as processors run it: with chains of runs, and with packed factors
+ * kept as far as the limit allows. */
 static const plan *for_processors(arena *a, const plan *p, const topology *t,
 				  int64_t limit)
 {
@@ -45,15 +45,15 @@ static const plan *for_processors(arena *a, const plan *p, const topology *t,
 	return own;
 }
 
-/* The number of micro-batches of a plan that was found; 0: it has no loop. */
+/* The number of micro-batches of a found plan; 0 if it has no loop. */
 static int turns_of(const plan_result *r)
 {
 	return r->pipeline ? r->pipeline->plan->stages[0].loop.turns :
 			     r->plan->loop.turns;
 }
 
-/* The request for the other planners' plans: by the options of a search that
- * has found r.  Pins of stages are for it alone. */
+/* The request for the other planners' plans, with the options of the search
+ * that found r.  Pins of stages apply only to that search. */
 static planner_request others_of(const plan_options *o, const plan_request *how,
 				 const plan_result *r, double seconds)
 {
@@ -72,7 +72,7 @@ static planner_request others_of(const plan_options *o, const plan_request *how,
 	return all;
 }
 
-/* Makes the result, in the arena of the call. */
+/* Makes the result, in the call's arena. */
 static void keep_found(api_call *c, search *s, const plan_request *how,
 		       const plan_result *r)
 {
@@ -150,7 +150,7 @@ bool api_has_stages(const tdl_plan *p)
 	return p->stages || (p->found && p->found->pipeline);
 }
 
-/* A message where a plan has several stages. */
+/* Whether a plan has a single stage.  Adds a message if not. */
 static bool has_one_stage(api_call *c, const tdl_plan *p)
 {
 	if (api_has_stages(p))
@@ -160,7 +160,7 @@ static bool has_one_stage(api_call *c, const tdl_plan *p)
 	return !api_has_stages(p);
 }
 
-/* The machine for which a plan was found, unless none was named. */
+/* The machine for which a plan was found, if one was named. */
 static plan_prediction prediction_of(const tdl_plan *p)
 {
 	const plan_result *r = p->found;
@@ -225,14 +225,14 @@ const char *api_plan_text(api_call *c, const plan *p, const char *path,
 	return NULL;
 }
 
-/* For a stage: kernels are those of all. */
+/* Adds the sources of kernels for a stage; kernels are shared by all stages. */
 static void add_sources(arena *a, plan *p, int64_t limit)
 {
 	codegen_keep(p, room_beside(p, limit));
 	codegen_epilogues(a, p);
 }
 
-/* The same of several stages. */
+/* The same for a plan of several stages. */
 static const char *stages_text(api_call *c, const tdl_plan *p,
 			       const char *path, size_t *n)
 {
@@ -263,7 +263,7 @@ const char *api_text_at(api_call *c, tdl_plan *p, const char *path, size_t *n)
 	return whole ? api_plan_text(c, whole, path, n) : NULL;
 }
 
-/* The plan of a text, in *of, an arena of its own. */
+/* Parses a plan into an arena of its own, *of. */
 static const plan_pipeline *parse(api_call *c, const char *path,
 				  const char *text, size_t n, arena **of)
 {
@@ -310,7 +310,7 @@ const plan_pipeline *api_read_stages(api_call *c, tdl_plan *p)
 /* ---- reading ----------------------------------------------------------- */
 
 typedef struct reading {
-	const char *path, *text; /* NULL: a file */
+	const char *path, *text; /* NULL: it is read from a file */
 	size_t n;
 	tdl_plan *result;
 } reading;

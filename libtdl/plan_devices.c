@@ -26,7 +26,7 @@ const char *plan_placing_names(arena *a)
 	return all;
 }
 
-/* The option that does not go with it, of those that are given; NULL. */
+/* The given option that conflicts with this one; NULL if there is none. */
 static const char *beside(const plan_options *o)
 {
 	return o->stages			? "stages" :
@@ -61,7 +61,7 @@ typedef struct device_search {
 	pipeline_result *r;
 } device_search;
 
-/* A placement; false when errors were added. */
+/* Finds a placement.  Returns false when errors were added. */
 static bool find_placement(device_search *x)
 {
 	const plan_request *how = x->how;
@@ -96,7 +96,7 @@ static void set_stage(device_search *x, int s)
 		x->r->peak_bytes = p->arena_bytes;
 }
 
-/* False when errors were added. */
+/* Returns false when errors were added. */
 static bool lower(device_search *x)
 {
 	arena *a = x->how->arena;
@@ -139,7 +139,7 @@ static cli_status say_no_room(const device_search *x)
 	return CLI_NO_PLAN;
 }
 
-/* The device that needs most has more than the limit. */
+/* Reports the device with the greatest excess over the limit. */
 static cli_status say_excess(const device_search *x)
 {
 	int at = 0;

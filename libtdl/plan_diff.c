@@ -47,7 +47,7 @@ static void add_text(arena *a, strmap *all, const plan_pipeline *p, int s,
 	strmap_put(all, name, (void *)text);
 }
 
-/* All tensors of a plan, or all operators, by name. */
+/* Describes all tensors, or all operators, of a plan, by name. */
 static strmap *texts_of(arena *a, const plan_pipeline *p, bool operators)
 {
 	strmap *all = strmap_new(a);
@@ -64,7 +64,7 @@ static strmap *texts_of(arena *a, const plan_pipeline *p, bool operators)
 }
 
 /* The differences in the order of the first plan, then names that only the
- * second has. */
+ * second plan has. */
 plan_differences plan_compare(const plan_pair *d, bool operators)
 {
 	strmap *was = texts_of(d->arena, d->plan[0], operators);

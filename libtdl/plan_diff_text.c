@@ -23,8 +23,9 @@ static bool is_like(const plan_difference *x, const plan_difference *y)
 	       !strcmp(or_nothing(x->is), or_nothing(y->is));
 }
 
-/* The names that change as the one at `first' does, those of repeated blocks as
- * one with their number: "layer_{0..11}.w (12)"; they are marked. */
+/* The names that change in the same way as the one at `first'.  Those of
+ * repeated blocks are written as one with their number: "layer_{0..11}.w (12)".
+ * The names are marked as printed. */
 static void print_names(FILE *to, arena *a, const plan_differences *all,
 			int first, bool *printed)
 {
@@ -48,7 +49,7 @@ static void print_names(FILE *to, arena *a, const plan_differences *all,
 	text_indented(to, text, 2);
 }
 
-/* The differences, grouped by what becomes what. */
+/* Prints the differences, grouped by the change. */
 static void print_differences(FILE *to, arena *a, const char *what,
 			      const plan_differences *all)
 {
@@ -82,7 +83,7 @@ static void print_buckets(FILE *to, arena *a, const plan_pipeline *p,
 			buckets_text(a, q));
 }
 
-/* "2, by 1f1b": how many stages. */
+/* "2, by 1f1b": the number of stages and the schedule. */
 static const char *stages_text(arena *a, const plan_pipeline *p)
 {
 	return p->schedule ? arena_printf(a, "%d, by %s", p->nstages,

@@ -26,7 +26,8 @@ static cli_status write_jax(job *d, const plan *p, const char *path)
 	return write_jax_stages(d, pipeline_of_plan(d->arena, p), path);
 }
 
-/* JAX lowers the module, which tdlc does not run. */
+/* Refuses the format shardy: lowering the module takes JAX, which tdlc does not
+ * run. */
 static cli_status refuse_shardy(job *d, const plan *p, const char *path)
 {
 	(void)p;

@@ -5,7 +5,7 @@
 #include "compiler/portfolio/one_planner.h"
 #include "libtdl/plan_memory.h"
 
-/* Says of the plan that needs least why that is too much. */
+/* Reports why even the plan with least memory does not fit. */
 static cli_status refuse(job *d, const plan_request *how,
 			 const frontier_point *least)
 {

@@ -7,7 +7,7 @@
 #include "libtdl/plan_report.h"
 #include "libtdl/text_chart.h"
 
-/* Memory over time; two plans are no curve. */
+/* Draws memory over time.  Two plans make no curve. */
 static void draw(FILE *to, arena *a, const frontier *f)
 {
 	int n = f->points.n;

@@ -20,7 +20,7 @@ static tensor tensor_of(const plan_tensor *t)
 	return x;
 }
 
-/* Adds what a plan's node computes, and how it is divided. */
+/* Adds a plan's node and its division. */
 static void add_node(arena *a, const plan *p, int id, graph *g,
 		     assignment *as)
 {

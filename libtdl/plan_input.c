@@ -12,7 +12,7 @@
 #include "compiler/portfolio/request.h"
 #include "libtdl/profiles.h"
 
-/* The pairs of --carry; false with a usage error printed. */
+/* Reads the pairs of --carry.  Returns false with a usage error printed. */
 static bool read_pairs(job *d, const cli_words *words, carry_pair *to)
 {
 	for (int i = 0; i < words->n; i++) {
@@ -142,7 +142,7 @@ static const topology *read_machine(job *d, const char *name)
 		    : topology_preset(0);
 }
 
-/* t where it has a mesh of k devices; else NULL, with an error. */
+/* t if it has a mesh of k devices; otherwise NULL with an error. */
 static const topology *with_mesh(job *d, const topology *t, int64_t k)
 {
 	mesh m;

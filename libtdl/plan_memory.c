@@ -10,7 +10,7 @@
 
 enum { MOST_SHOWN = 8 };
 
-/* Whether all workers along some axis have terms of all of it. */
+/* Whether all workers along some axis have terms for the whole tensor. */
 static bool stays_partial(const plan *p, const plan_tensor *t)
 {
 	bool any = false;
@@ -40,7 +40,7 @@ static const char *contents(arena *a, const plan *p, const plan_buffer *b)
 	return arena_printf(a, "%s, before it is moved", name);
 }
 
-/* When most is in use. */
+/* The instant at which most memory is in use. */
 static const char *instant(arena *a, const plan *p, int instr)
 {
 	const plan_instr *in = &p->program[instr];
@@ -54,7 +54,7 @@ static const char *instant(arena *a, const plan *p, int instr)
 	return arena_printf(a, "when %s is moved", p->tensors[b->tensor].name);
 }
 
-/* The excess of the plan, and the options that allow it. */
+/* Reports the plan's excess, and options that would allow it. */
 static void say_excess(job *d, const plan_request *how, const plan *p)
 {
 	arena *a = d->arena;

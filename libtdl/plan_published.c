@@ -19,7 +19,7 @@ typedef struct chooser {
 	const plan_request *how;
 	const pipeline_aims *aims;
 	arena *a, *tmp;
-	double cap; /* bytes of a device; INFINITY */
+	double cap; /* bytes of a device, or INFINITY */
 	published_cut *to;
 } chooser;
 
@@ -32,7 +32,7 @@ static machine_request machine_of(const chooser *x)
 
 /* ---- the operators as layers --------------------------------------------- */
 
-/* A micro-batch as a graph without turns, as operators with costs; NULL when
+/* A micro-batch as a graph of operators with costs, without turns.  NULL when
  * errors were added. */
 static const cost_graph *costs_of(const chooser *x)
 {
@@ -63,7 +63,7 @@ static int *layers_of_nodes(const chooser *x, const cost_graph *g,
 	return position;
 }
 
-/* Takes over the part of each layer of the chain. */
+/* Copies the part of each layer of the chain. */
 static void set_parts(chooser *x, const cost_graph *g, const layer_chain *l,
 		      const int *part)
 {
@@ -117,8 +117,8 @@ static void search_stages(chooser *x, const mcap_request *q)
 		x->to->refused = no_room(x, &found.p);
 }
 
-/* A stage on each device: of least memory, or, with a limit of it, of least
- * time. */
+/* Chooses a stage on each device, for least memory, or for least time if there
+ * is a memory limit. */
 static bool choose_mcap(chooser *x)
 {
 	const machine_request m = machine_of(x);
@@ -156,7 +156,7 @@ static bool choose_mcap(chooser *x)
 
 /* ---- pipedream ----------------------------------------------------------- */
 
-/* The weights of layers, in place of all that they keep. */
+/* The chain with the weights of layers in place of all that they keep. */
 static layer_chain *with_weights(chooser *x, const cost_graph *g)
 {
 	layer_chain *l = layer_chain_new(x->tmp, g);
@@ -215,13 +215,13 @@ static bool choose_pipedream(chooser *x)
 
 /* ---- capture ------------------------------------------------------------ */
 
-/* The layers of a model by what they take on one device, and what two devices
- * that divide tensors as megatron does save and send. */
+/* The layers of a model with their costs on one device, and what two devices
+ * save and send if they divide tensors as megatron does. */
 typedef struct measured {
 	const pipeline_layers *layers;
 	const pipeline_costs *costs;
 	way_costs one, two;
-	bool divides; /* there is `two' */
+	bool divides; /* `two' is set */
 } measured;
 
 static bool measure(const chooser *x, measured *m)
@@ -245,8 +245,8 @@ static bool measure(const chooser *x, measured *m)
 	return true;
 }
 
-/* Bytes of weights that each layer reads, of trained ones.  Other states are
- * added to *others. */
+/* The bytes of trained weights that each layer reads.  Other states are added
+ * to *others. */
 static double *weights_of(const chooser *x, const pipeline_layers *l,
 			  double *others)
 {
@@ -272,7 +272,8 @@ static double *weights_of(const chooser *x, const pipeline_layers *l,
 	return to;
 }
 
-/* A device computes a unit of "FLOP" in a second: costs are times. */
+/* Makes a layer.  A device computes one unit of "FLOP" per second, so costs are
+ * times. */
 static layer layer_of(const measured *m, const layer_table *t, int i,
 		      double weights, double samples)
 {
@@ -290,7 +291,7 @@ static layer layer_of(const measured *m, const layer_table *t, int i,
 	return to;
 }
 
-/* *optimizer: bytes of other states for each of the weights. */
+/* *optimizer: bytes of other states per byte of weights. */
 static layer_table *table_of(const chooser *x, const measured *m,
 			     double *optimizer)
 {
@@ -321,7 +322,8 @@ static layer_table *table_of(const chooser *x, const measured *m,
 	return to;
 }
 
-/* Why a table is too large, or divides no samples; NULL. */
+/* The reason why a table is too large or divides no samples; NULL if it is
+ * fine. */
 static const char *table_refused(const chooser *x, const layer_table *t)
 {
 	const graph_turns *turns = x->how->graph->turns;
@@ -356,8 +358,8 @@ static void take_capture(chooser *x, const pipeline_layers *l,
 						     : stages[l->layer[n]];
 }
 
-/* Where the flag asks for it all plans compute again, else those that do and
- * those that do not are compared. */
+/* If the flag is given, all plans recompute; otherwise plans with and without
+ * recomputation are compared. */
 static bool choose_capture(chooser *x)
 {
 	measured m;
@@ -396,9 +398,9 @@ static bool choose_capture(chooser *x)
 static const struct {
 	const char *name;
 	bool (*choose)(chooser *x);
-	bool one_each; /* a stage has one device */
-	bool chunks;   /* it takes interleaved schedules, .. */
-	bool orders;   /* .. or others than 1F1B at all */
+	bool one_each; /* each stage has one device */
+	bool chunks;   /* supports interleaved schedules, .. */
+	bool orders;   /* .. or any schedule other than 1F1B */
 } table[] = {
 	{ "mcap", choose_mcap, true, true, true },
 	{ "pipedream", choose_pipedream, false, false, false },
@@ -477,7 +479,7 @@ bool plan_published_cut(const plan_request *how, const pipeline_aims *aims,
 	return ok;
 }
 
-/* Replicas have a sample each at least. */
+/* Each replica needs at least one sample. */
 static const char *samples_refused(const plan_request *how,
 				   const published_cut *c)
 {
@@ -505,7 +507,7 @@ static pipeline_way *ways_of(const plan_request *how, const published_cut *c,
 	return ways;
 }
 
-/* A part of which no operator computes with weights is no stage. */
+/* A part without an operator that computes with weights is not a stage. */
 static const char *parts_refused(const plan_request *how,
 				 const int *first, int n)
 {
@@ -518,7 +520,7 @@ static const char *parts_refused(const plan_request *how,
 	return NULL;
 }
 
-/* Plans the cut, with another planner where the first one divides no stage. */
+/* Plans the cut.  If the planner divides no stage, another planner is used. */
 static bool plan_parts(const plan_request *how, const pipeline_layers *l,
 		       const published_cut *c, pipeline_cut *cut,
 		       pipeline_result *r)

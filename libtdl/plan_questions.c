@@ -1,4 +1,4 @@
-/* Questions about a plan: functions of tdl.h with a tdl_plan. */
+/* Questions about a plan: the functions of tdl.h that take a tdl_plan. */
 #include "config.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 typedef struct question {
 	tdl_plan *of, *beside;
-	const char *name; /* of a file, a machine, a tensor, or a format */
+	const char *name; /* name of a file, a machine, a tensor or a format */
 	const tdl_option *options;
 	report_files files;
 	bool compare;
@@ -89,7 +89,7 @@ char *tdl_plan_report(tdl_plan *p)
 	return ask(report, &q);
 }
 
-/* The machine that is asked for, else that of the plan. */
+/* The named machine, or that of the plan. */
 static const topology *machine_for(api_call *c, const char *name,
 				   const plan *p)
 {
@@ -103,8 +103,8 @@ static const topology *machine_of(api_call *c, const question *q,
 	return machine_for(c, q->name, p);
 }
 
-/* A plan of several stages on a machine, which is known or has a name; NULL
- * with errors added. */
+/* A view of a plan of several stages on a given or named machine; NULL with
+ * errors added. */
 static const stages_view *stages_on(api_call *c, tdl_plan *of,
 				    const topology *t, const char *machine)
 {
@@ -170,8 +170,8 @@ char *tdl_plan_layout(tdl_plan *p, const char *machine)
 	return ask(lay_out, &q);
 }
 
-/* The figures of a report: of a plan that was found, with those of its
- * search. */
+/* The figures for a report.  A plan that was found has those of its search,
+ * too. */
 static json_t *facts_of(api_call *c, const question *q)
 {
 	const plan_result *r = q->of->found;
@@ -189,8 +189,8 @@ static json_t *facts_of(api_call *c, const question *q)
 	return j;
 }
 
-/* Adds the plans of the other planners to what is drawn.  False after a message
- * or with errors added. */
+/* Adds the other planners' plans to what is drawn.  Returns false after a
+ * message or with errors added. */
 static bool add_others(api_call *c, question *q)
 {
 	const tdl_plan *p = q->of;
@@ -214,7 +214,7 @@ static bool add_others(api_call *c, question *q)
 	return true;
 }
 
-/* The same with what is drawn beside it. */
+/* All facts, including those drawn beside the plan. */
 static json_t *all_facts(api_call *c, question *q)
 {
 	report_files *f = &q->files;
@@ -284,7 +284,7 @@ char *tdl_plan_page(tdl_plan *p, const tdl_option *options)
 	return ask(draw_page, &q);
 }
 
-/* Sets the machine of a pair, and the seconds of its i-th plan on it.  False
+/* Sets the machine of a pair and the seconds of plan i on it.  Returns false
  * with errors added. */
 static bool predict(api_call *c, const question *q, plan_pair *x, int i)
 {
@@ -303,7 +303,8 @@ static bool predict(api_call *c, const question *q, plan_pair *x, int i)
 	return true;
 }
 
-/* Whether two plans are for machines of one file, however it is written. */
+/* Whether two plans are for machines from the same file, however its path is
+ * written. */
 static bool is_one_file(arena *a, const plan_prediction *x,
 			const plan_prediction *y)
 {
@@ -312,8 +313,8 @@ static bool is_one_file(arena *a, const plan_prediction *x,
 	return p && q && !strcmp(p, q);
 }
 
-/* Sets the machine on which two plans are compared, where none is asked for:
- * that of the plans.  False after a message. */
+/* Sets the machine on which two plans are compared if none is named: that of
+ * the plans.  Returns false after a message. */
 static bool find_common(api_call *c, question *q,
 			const plan_pipeline *const *plans)
 {
@@ -359,7 +360,7 @@ char *tdl_plan_diff(tdl_plan *p, tdl_plan *other, const char *machine)
 	return ask(compare, &q);
 }
 
-/* The place of a tensor in a plan of several stages. */
+/* Explains where a tensor is in a plan of several stages. */
 static void explain_stages(api_call *c, question *q, const char *machine)
 {
 	const stages_view *v = stages_of(c, q->of, machine);
@@ -484,7 +485,7 @@ tdl_status tdl_plan_export(tdl_plan *p, const char *format, const char *folder)
 	return api_run(p->context, export_plan, &q);
 }
 
-/* folder: the file that is written. */
+/* folder: that of the file being written. */
 static void annotate(api_call *c, void *arg)
 {
 	question *q = arg;

@@ -20,7 +20,7 @@
 
 /* ---- the best plan with a choice --------------------------------------- */
 
-/* The graph with constants and states that need no memory for their values. */
+/* The graph with constants and states that have no values, to save memory. */
 static const graph *without_values(arena *a, const graph *g)
 {
 	graph *to = ARENA_COPY(a, g, 1);
@@ -30,7 +30,7 @@ static const graph *without_values(arena *a, const graph *g)
 	return to;
 }
 
-/* The seconds of the program of an assignment; NAN where it has none. */
+/* The seconds of an assignment's program; NAN if it has none. */
 static double seconds_of(const plan_reasons *r, const assignment *as)
 {
 	arena *tmp = arena_new();
@@ -47,8 +47,8 @@ static double seconds_of(const plan_reasons *r, const assignment *as)
 	return s;
 }
 
-/* The bytes of the best plan with what is pinned, and, unless it is NULL, its
- * seconds; -1 with *why. */
+/* The bytes of the best plan that keeps the pins, and, unless it is NULL,
+ * *seconds.  -1 with *why set if there is none. */
 static int64_t bytes_with(arena *a, const plan_reasons *r,
 			  const partial_assignment *pins, const char *algorithm,
 			  const char **why, double *seconds)
@@ -66,7 +66,7 @@ static int64_t bytes_with(arena *a, const plan_reasons *r,
 	return bytes;
 }
 
-/* The plan's own, with all of it pinned. */
+/* The bytes of the plan itself, with all of it pinned. */
 static int64_t plan_bytes(arena *a, const plan_reasons *r)
 {
 	const graph *g = r->graph;
@@ -79,7 +79,8 @@ static int64_t plan_bytes(arena *a, const plan_reasons *r)
 	return bytes_with(a, r, &all, "tofu", &why, NULL);
 }
 
-/* The reason that the tensor cannot lie so; NULL: it can. */
+/* The reason why the tensor cannot be stored with these cuts; NULL if it
+ * can. */
 static const char *refusal(arena *a, const plan_reasons *r, const cuts *c)
 {
 	assignment as = r->as;
@@ -96,7 +97,8 @@ static const char *refusal(arena *a, const plan_reasons *r, const cuts *c)
 	return why;
 }
 
-/* The bytes of the best plan in which the tensor lies so, by a planner. */
+/* The bytes of the best plan by a planner in which the tensor has these
+ * cuts. */
 static int64_t bytes_of(arena *a, const plan_reasons *r, const cuts *c,
 			const char *by, const char **why, double *seconds)
 {
@@ -113,7 +115,7 @@ static int64_t bytes_of(arena *a, const plan_reasons *r, const cuts *c,
 	return -1;
 }
 
-/* Whether the tensor is partial somewhere under some cuts. */
+/* Whether the tensor is partial under some cuts. */
 static bool has_partial(const plan_reasons *r, const cuts *c)
 {
 	bool any = false;
@@ -128,7 +130,7 @@ static void try_choice(arena *a, const plan_reasons *r, int axis,
 	cuts c = r->as.tensor_cuts[r->tensor];
 	c.dim[axis] = (signed char)x->dim;
 	x->refused = refusal(a, r, &c);
-	/* The others combine partial results at once. */
+	/* Other planners combine partial results at once. */
 	x->by = has_partial(r, &c) ? "extended" : r->planner;
 	x->seconds = NAN;
 	x->bytes = x->refused ? -1 : bytes_of(a, r, &c, x->by, &x->refused,
@@ -137,7 +139,8 @@ static void try_choice(arena *a, const plan_reasons *r, int axis,
 
 /* ---- the operators around it ------------------------------------------- */
 
-/* Whether t is the tensor, or lies like it: a state and what it becomes. */
+/* Whether t is the tensor or has to be stored like it: a state and its next
+ * value. */
 static bool is_tied(const plan_reasons *r, tensor_id t)
 {
 	const tensor *all = r->graph->tensors;
@@ -154,8 +157,8 @@ static bool is_neighbour(const plan_reasons *r, node_id id)
 	return yes;
 }
 
-/* The least that a node moves on the axes up to the last of as; -1 where it
- * cannot be with these tensors. */
+/* The least bytes that a node moves on the axes up to the last one of `as'; -1
+ * if its division is impossible with these tensors. */
 static int64_t node_least(const plan_reasons *r, assignment *as, node_id n)
 {
 	const graph *g = r->graph;
@@ -263,7 +266,7 @@ static void explain_all(arena *a, plan_reasons *r)
 		explain_step(a, r, i);
 }
 
-/* The number of the tensor with that name; NONE. */
+/* The tensor with that name; NONE if there is none. */
 static tensor_id find_tensor(const graph *g, const char *name)
 {
 	for (tensor_id t = 0; t < g->ntensors; t++)
@@ -301,7 +304,7 @@ bool plan_reasons_held(job *d, const plan *stages, int n, const char *where,
 	return !folded;
 }
 
-/* The tensor that was probably meant. */
+/* A hint at the tensor that was probably meant. */
 static const char *tensor_hint(arena *a, const graph *g, const char *name)
 {
 	spelling s = { .given = name };
@@ -312,7 +315,7 @@ static const char *tensor_hint(arena *a, const graph *g, const char *name)
 
 const char *const plan_reasons_planners[] = { "tofu", "joint", NULL };
 
-/* The bucket and the chain that make a tensor. */
+/* Finds the bucket and the chain that compute a tensor. */
 static void find_steps(arena *a, const plan *p, const char *name,
 		       plan_reasons *r)
 {

@@ -1,4 +1,4 @@
-/* The reasons for the layout of a tensor, as text. */
+/* The reasons for a tensor's layout, as text. */
 #include "config.h"
 
 #include "libtdl/plan_reasons.h"
@@ -26,7 +26,7 @@ static const char *kind_text(const tensor *t)
 
 /* ---- text -------------------------------------------------------------- */
 
-/* ", in 3.20 ms", where a time is known. */
+/* ", in 3.20 ms" if a time is known. */
 static const char *time_text(arena *a, double seconds)
 {
 	return isfinite(seconds) ? arena_printf(a, ", in %s",
@@ -60,7 +60,7 @@ static void print_head(FILE *to, arena *a, const plan_reasons *r)
 		fprintf(to, "  one device holds all of it\n");
 }
 
-/* "120 kB more": beside the plan. */
+/* "120 kB more" than the plan. */
 static const char *beside_text(arena *a, const plan_reasons *r, int64_t bytes)
 {
 	if (bytes == r->bytes)
@@ -70,7 +70,8 @@ static const char *beside_text(arena *a, const plan_reasons *r, int64_t bytes)
 			    bytes > r->bytes ? "more" : "less");
 }
 
-/* The part that a group holds, where it is no block, and another planner. */
+/* The part of the tensor that a group has, if it is no block, and the planner
+ * if it is another one. */
 static const char *extent_text(arena *a, const plan_reasons *r,
 			       const plan_choice *x)
 {

@@ -35,7 +35,7 @@ static json_t *layout_json(arena *a, const mesh *m, const cuts *c)
 	return all;
 }
 
-/* The role of a tensor in the model, in a word. */
+/* The role of a tensor in the model, as one word. */
 static const char *kind_of(const graph *g, const tensor *t)
 {
 	tensor_id of = t->gradient_of;
@@ -112,7 +112,7 @@ static json_t *least_json(const search_result *s)
 	return all;
 }
 
-/* The number of the program's transfers of each kind. */
+/* Counts the program's transfers of each kind. */
 void plan_count_transfers(const plan *p, int *counts)
 {
 	for (int c = 0; c < COLL_COUNT; c++)
@@ -159,7 +159,7 @@ json_t *plan_loop_json(const plan_loop *o)
 			 (json_int_t)o->batch, "statistics", o->statistics);
 }
 
-/* NULL where no number was left open. */
+/* NULL if no number was left open. */
 json_t *plan_tried_json(const plan_result *r)
 {
 	json_t *all = r->tried.n > 0 ? json_array() : json_null();

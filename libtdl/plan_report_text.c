@@ -16,7 +16,7 @@ enum { MOST_OPERATORS_SHOWN = 5, ITEM_COLUMN = 17 };
 
 /* ---- text -------------------------------------------------------------- */
 
-/* "  communication  ..", broken between words. */
+/* Prints "  communication  ..", wrapped between words. */
 static void print_item(FILE *to, const char *label, const char *text)
 {
 	fprintf(to, "  %-14s ", label);
@@ -93,7 +93,7 @@ static int divided_nodes(const plan_result *r)
 	return n;
 }
 
-/* Of several devices, how much of the model is divided over them. */
+/* Prints how much of the model is divided over several devices. */
 static void print_divided(FILE *to, arena *a, const plan_result *r)
 {
 	int n = divided_nodes(r);
@@ -143,7 +143,7 @@ static void print_communication(FILE *to, arena *a, const plan_result *r)
 	print_item(to, "byte model", text);
 }
 
-/* "; step 2 within 4 %": the gaps of steps that are not proven optimal. */
+/* "; step 2 within 4 %": the gaps of steps that are not proved optimal. */
 static const char *gaps_text(arena *a, const search_result *s)
 {
 	const char *text = "";
@@ -158,7 +158,7 @@ static const char *gaps_text(arena *a, const search_result *s)
 	return text;
 }
 
-/* The statement that was proven, and the plans among which it holds. */
+/* The statement that was proved, and the plans for which it holds. */
 static const char *proof_text(arena *a, const search_result *s)
 {
 	bool steps = s->proves == SEARCH_PROVES_STEPS &&
@@ -170,8 +170,8 @@ static const char *proof_text(arena *a, const search_result *s)
 			    s->pinned ? " with these pins" : "");
 }
 
-/* The time of the search has a line of its own: it differs from run to run, and
- * breaks no other. */
+/* Prints the search.  Its duration differs from run to run, so it has its own
+ * line, which affects no other. */
 static void print_search(FILE *to, arena *a, const plan_result *r)
 {
 	const search_result *s = r->search;
@@ -187,7 +187,7 @@ static void print_search(FILE *to, arena *a, const plan_result *r)
 						  optimal, naxes, gaps));
 }
 
-/* Prints the figure that the planner has minimised, if not bytes. */
+/* Prints the figure that the planner minimised if it is not bytes. */
 static void print_own_costs(FILE *to, arena *a, const search_costs *c)
 {
 	if (!c->unit)
@@ -204,7 +204,7 @@ static void print_own_costs(FILE *to, arena *a, const search_costs *c)
 /* Operators of repeated blocks that are divided alike. */
 typedef struct row {
 	name_group group;
-	int64_t bytes; /* of all members */
+	int64_t bytes; /* of all members together */
 } row;
 
 static int by_bytes(const void *x, const void *y)
@@ -230,7 +230,7 @@ static int64_t bytes_of_node(const plan_result *r, int n)
 	return bytes;
 }
 
-/* The operators that move most, by the byte model. */
+/* Prints the operators that move most bytes in the byte model. */
 static void print_operators(FILE *to, arena *a, const plan_result *r)
 {
 	int n = r->graph->nnodes;

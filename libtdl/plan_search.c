@@ -33,7 +33,7 @@ static bool is_by_sequence(const char *algorithm)
 	return has;
 }
 
-/* Whether all options go with the algorithm; if not, with a message. */
+/* Whether all options suit the algorithm.  Prints a message if not. */
 static bool go_with_algorithm(job *d, const plan_options *o)
 {
 	const char *algorithm = o->request.algorithm;
@@ -59,7 +59,7 @@ static bool go_with_algorithm(job *d, const plan_options *o)
 	return false;
 }
 
-/* NAME=D, the last = of several. */
+/* Reads NAME=D, split at the last `='. */
 static bool read_batch_dim(job *d, const char *text, batch_dim *to)
 {
 	const char *equals = strrchr(text, '=');
@@ -86,7 +86,7 @@ static bool read_batch_dims(job *d, plan_options *o)
 	return true;
 }
 
-/* Reads --micro-batches, and options that need it. */
+/* Reads --micro-batches and the options that need it. */
 static bool read_turns(job *d, plan_options *o)
 {
 	char *end = NULL;
@@ -122,7 +122,7 @@ turns_options plan_turns_options(const plan_options *o, int turns)
 				.statistics = o->statistics };
 }
 
-/* The graph that the planners see: of one turn, where there are several, or
+/* The graph that planners see: one turn, if there are several turns or
  * stages. */
 static const graph *divided_in_time(job *d, const graph *g,
 				    const plan_options *o)
@@ -133,8 +133,7 @@ static const graph *divided_in_time(job *d, const graph *g,
 	return graph_has_batch_dims(g, &t, d->sink) ? g : NULL;
 }
 
-/* Whether there is such an algorithm; one that divides layers goes with
- * stages. */
+/* Whether the algorithm exists.  One that divides layers requires stages. */
 static bool is_choice(job *d, const plan_options *o)
 {
 	const char *name = o->request.algorithm;
@@ -193,7 +192,7 @@ bool plan_request_of(job *d, const graph *g, plan_options *o,
 	how->topology = o->stages ?
 		plan_topology_of_stages(d, o->topology, o->devices) :
 		plan_topology(d, o->topology, o->devices);
-	/* Stages are counted one by one. */
+	/* Stages are checked one by one. */
 	return how->topology &&
 	       (o->stages || plan_is_countable(d->sink, g, o->devices)) &&
 	       plan_is_divided(d->arena, g, &o->strict, d->sink);
@@ -207,7 +206,7 @@ bool plan_search_once(const plan_request *how, const lower_options *lower,
 		       : plan_by_planner(how, lower, r);
 }
 
-/* Warns of a batch that is too small for a planner that divides it. */
+/* Warns about a batch that is too small for a planner that divides it. */
 static void warn_few_samples(job *d, const plan_request *how,
 			     const search_result *s)
 {

@@ -8,8 +8,7 @@
 #include "compiler/portfolio/pipeline_plan.h"
 #include "plan/pipeline.h"
 
-/* The dimension that all inputs with a batch have there; 0: they have none, or
- * differ. */
+/* The extent of the batch if all inputs that have one agree; 0 otherwise. */
 static int64_t batch_of(const graph *g)
 {
 	int64_t batch = 0;
@@ -25,8 +24,8 @@ static int64_t batch_of(const graph *g)
 	return batch;
 }
 
-/* Seconds of the model's operations on one device, at the peak of their
- * types. */
+/* The seconds that the model's operations take on one device, at the peak speed
+ * for their types. */
 static double peak_seconds(const graph *g, const topology *t)
 {
 	double sum = 0;

@@ -20,7 +20,7 @@
 
 /* ---- options ----------------------------------------------------------- */
 
-/* An option that goes with stages alone; NULL. */
+/* An option that requires stages; NULL if none is given. */
 static const char *without_stages(const plan_options *o)
 {
 	return o->pipeline_schedule ? "schedule" :
@@ -44,7 +44,7 @@ static bool read_schedule(job *d, plan_options *o)
 	return false;
 }
 
-/* A number, or "auto", which is 0, as NULL is. */
+/* Reads a number, or "auto" or NULL, which give 0. */
 static bool read_number(job *d, const char *option, const char *text,
 			int most, int *to)
 {
@@ -63,7 +63,7 @@ static bool read_number(job *d, const char *option, const char *text,
 	return true;
 }
 
-/* The option that --stages does not go with, of those that are given; NULL. */
+/* The given option that conflicts with --stages; NULL if there is none. */
 static const char *beside_stages(arena *a, const plan_options *o)
 {
 	const pin_texts *pins = &o->request.pins;
@@ -76,7 +76,7 @@ static const char *beside_stages(arena *a, const plan_options *o)
 						  NULL;
 }
 
-/* Whether the options go with a published planner, if one is named. */
+/* Whether the options suit a published planner, if one is named. */
 static bool suits_published(job *d, const plan_options *o)
 {
 	bool is = o->named && plan_is_published(o->named);
@@ -87,7 +87,7 @@ static bool suits_published(job *d, const plan_options *o)
 	return !why;
 }
 
-/* Whether the options go with pins of stages, if there are some. */
+/* Whether the options suit pins of stages, if there are any. */
 static bool suits_pins(job *d, const plan_options *o)
 {
 	bool published = o->named && plan_is_published(o->named);
@@ -105,7 +105,8 @@ static bool suits_pins(job *d, const plan_options *o)
 	return false;
 }
 
-/* Whether auto is not to look for stages; they are not asked for then. */
+/* Whether automatic choice should not try stages; the option then counts as not
+ * given. */
 static bool read_none(plan_options *o)
 {
 	o->no_stages = o->stages && !strcmp(o->stages, "none");
@@ -156,7 +157,7 @@ typedef struct stages_search {
 	const plan_request *how;
 	const plan_options *options;
 	pipeline_aims aims;
-	const graph *best; /* the graph in the best number of turns */
+	const graph *best; /* for the best number of turns */
 } stages_search;
 
 static bool plan_pinned(const plan_request *how, const pipeline_aims *aims,
@@ -176,7 +177,7 @@ static bool plan_pinned(const plan_request *how, const pipeline_aims *aims,
 	return stage_pins_plan(&one, aims, &p, r);
 }
 
-/* Makes *r of a graph in turns.  False when errors were added. */
+/* Makes *r from a graph with turns.  Returns false when errors were added. */
 static bool try_stages(const stages_search *x, const graph *g,
 		       const pipeline_aims *aims, pipeline_result *r)
 {
@@ -189,7 +190,8 @@ static bool try_stages(const stages_search *x, const graph *g,
 		       : pipeline_search(&one, aims, r);
 }
 
-/* Adds a number of micro-batches that was tried; the best becomes *best. */
+/* Adds the result for a number of micro-batches.  If it is the best, stores it
+ * in *best. */
 static void take(stages_search *x, const graph *g, const pipeline_result *r,
 		 pipeline_result *best, plan_result *to)
 {
@@ -204,8 +206,8 @@ static void take(stages_search *x, const graph *g, const pipeline_result *r,
 	x->best = g;
 }
 
-/* Tries a number of micro-batches, to be faster than the best that fits.  False
- * when errors were added. */
+/* Tries a number of micro-batches for a plan faster than the best one that
+ * fits.  Returns false when errors were added. */
 static bool try_turns(stages_search *x, const graph *g, int turns,
 		      pipeline_result *best, plan_result *to)
 {
@@ -234,9 +236,9 @@ static int by_turns(const void *x, const void *y)
 	return a->turns - b->turns;
 }
 
-/* All divisors of the batch, from the greatest on, with which least memory is
- * needed: the sooner a plan fits, the fewer others are planned.  False when
- * errors were added. */
+/* Tries all divisors of the batch, the greatest first, as it needs least
+ * memory: the sooner a plan fits, the fewer others are planned.  Returns false
+ * when errors were added. */
 static bool try_all_turns(stages_search *x, const graph *g,
 			  pipeline_result *best, plan_result *to)
 {
@@ -266,8 +268,8 @@ static void say_if_fits(const stages_search *x, const graph *g,
 			   plan_bytes_text(x->job->arena, r.peak_bytes));
 }
 
-/* The changes of options that would fit, each by itself; one is in the turns of
- * the plan that does not. */
+/* Prints the changes of options that would make a plan fit, each by itself.
+ * `one' is the graph with the turns of the plan that does not fit. */
 static void say_remedies(const stages_search *x, const graph *g,
 			 const graph *one)
 {
@@ -329,7 +331,7 @@ static void say_excess(const stages_search *x, const graph *g,
 
 /* ---- one stage ---------------------------------------------------------- */
 
-/* Whether there is a plan without stages for which devices have memory. */
+/* Whether a plan without stages fits in the devices' memory. */
 static bool has_room(const plan_request *how, const plan_result *r)
 {
 	int64_t most = how->memory > 0 ? how->memory : how->topology->memory;
@@ -337,7 +339,8 @@ static bool has_room(const plan_request *how, const plan_result *r)
 	       (most == 0 || r->plan->arena_bytes <= most);
 }
 
-/* Of two tries the one within the limit, of such the faster one. */
+/* Whether x is better than y: a try within the limit is better than one beyond,
+ * and of two tries within it the faster one. */
 static bool is_better_try(const plan_try *x, const plan_try *y, double most)
 {
 	bool fits = (double)x->memory <= most;
@@ -346,7 +349,8 @@ static bool is_better_try(const plan_try *x, const plan_try *y, double most)
 	return x->seconds < y->seconds;
 }
 
-/* The figures that were tried, of each number of micro-batches the better. */
+/* Joins the figures of both searches; for each number of micro-batches the
+ * better one is kept. */
 static void join_tried(const plan_request *how, const plan_result *with,
 		       plan_result *to)
 {
@@ -366,9 +370,10 @@ static void join_tried(const plan_request *how, const plan_result *with,
 		      by_turns);
 }
 
-/* Whether a plan without stages is one that is asked for, and may be better: of
- * any number of stages, and where one is the best, or a run may have one
- * micro-batch, for which stages wait; of large graphs only where it has. */
+/* Whether a plan without stages is allowed and may be better.  The number of
+ * stages has to be open.  Also one stage has to be the best number so far, or a
+ * run may use one micro-batch, for which stages wait.  Large graphs qualify
+ * only in the first cases. */
 static bool may_be_whole(const stages_search *x, const pipeline_result *best)
 {
 	enum { SMALL_GRAPH = 1024 };
@@ -383,8 +388,8 @@ static bool may_be_whole(const stages_search *x, const pipeline_result *best)
 		(o->any_turns && x->best->nnodes <= SMALL_GRAPH));
 }
 
-/* The best plan without stages in the place of *r, if that is not faster.
- * False when errors were added. */
+/* Replaces *r by the best plan without stages unless it is slower.  Returns
+ * false when errors were added. */
 static bool try_whole(const stages_search *x, const lower_options *lower,
 		      const pipeline_result *best, plan_result *r)
 {
@@ -451,8 +456,8 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 
 /* ---- beside plans without stages --------------------------------------- */
 
-/* Whether what is asked for goes with stages: auto, by time, and nothing that
- * is for a plan of one stage. */
+/* Whether the request allows stages: automatic choice, by time, and no option
+ * for a plan of one stage. */
 static bool may_have_stages(const plan_request *how, const plan_options *o)
 {
 	return o->micro_batches && !o->no_stages && how->k > 1 &&
@@ -461,8 +466,8 @@ static bool may_have_stages(const plan_request *how, const plan_options *o)
 	       !pins_are_given(&how->pins);
 }
 
-/* Takes the place of a plan without stages; ahead: it was known before that was
- * looked for. */
+/* Replaces a plan without stages.  ahead: the pipeline was found before the
+ * search for that plan. */
 static void take_place(const stages_search *x, const pipeline_result *best,
 		       bool ahead, const plan_result *tried, plan_result *r)
 {
@@ -489,7 +494,7 @@ static void take_place(const stages_search *x, const pipeline_result *best,
 	*r = all;
 }
 
-/* A micro-batch's graph for so many of them as are asked for; NULL: there is
+/* The graph of one micro-batch for the requested number; NULL if there is
  * none. */
 static const graph *asked_turns(const stages_search *x)
 {
@@ -505,8 +510,8 @@ static const graph *asked_turns(const stages_search *x)
 	return g;
 }
 
-/* Pipelines in the numbers of micro-batches that are asked for; room: whether
- * something fits without stages. */
+/* Makes pipelines with the requested numbers of micro-batches.  room: whether a
+ * plan without stages fits. */
 static bool try_asked(stages_search *x, bool room, pipeline_result *best,
 		      plan_result *tried)
 {
@@ -525,8 +530,8 @@ static bool fits_stages(const plan_request *how, const pipeline_result *r)
 static const pipeline_aims beside = { .several = true, .any_schedule = true,
 				      .kind = SCHEDULE_1F1B, .chunks = 1 };
 
-/* Prices of memory are tried where it has a limit, and where they are the most
- * of the search. */
+/* Whether to search stages first.  Prices of memory are tried if there is a
+ * limit, and then take most of the search. */
 bool plan_stages_ahead(job *d, const plan_request *how, const plan_options *o,
 		       const pipeline_result **found)
 {

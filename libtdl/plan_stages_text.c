@@ -1,4 +1,4 @@
-/* Plans of several stages that were found, as JSON and as text. */
+/* Plans of several stages as JSON and as text. */
 #include "config.h"
 
 #include <inttypes.h>

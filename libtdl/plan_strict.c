@@ -85,7 +85,8 @@ static bool is_fetched_whole(const assignment *as, const node *n, node_id id,
 	return true;
 }
 
-/* The first node that has all devices fetch all of a tensor; NULL for none. */
+/* The first node for which all devices fetch all of a tensor; NULL if there is
+ * none. */
 static const node *whole_reader(const graph *g, const assignment *as,
 				tensor_id t)
 {

@@ -4,14 +4,14 @@
 
 #include "compiler/portfolio/one_planner.h"
 
-/* The search for a number. */
+/* The search for a number of micro-batches. */
 typedef struct chooser {
 	job *job;
 	const plan_request *how;
 	const plan_options *options;
 	const lower_options *lower;
-	int64_t limit;	/* bytes of a device; 0: any */
-	plan_request best; /* the request of .. */
+	int64_t limit;	/* bytes of a device; 0: no limit */
+	plan_request best; /* request of .. */
 	plan_result found; /* .. the best plan so far */
 } chooser;
 
@@ -20,7 +20,7 @@ static bool fits(const chooser *c, const plan_result *r)
 	return c->limit == 0 || r->plan->arena_bytes <= c->limit;
 }
 
-/* The figure that is to be least. */
+/* The figure that is minimised. */
 static double figure(const chooser *c, const plan_result *r)
 {
 	if (!fits(c, r) || c->how->objective == OBJECTIVE_MEMORY)
@@ -40,7 +40,8 @@ static bool is_better(const chooser *c, const plan_result *r)
 	return figure(c, r) < figure(c, best);
 }
 
-/* Plans a graph, which has so many turns.  False when errors were added. */
+/* Plans a graph with this number of turns.  Returns false when errors were
+ * added. */
 static bool try_turns(chooser *c, const graph *g, int turns)
 {
 	plan_request how = *c->how;

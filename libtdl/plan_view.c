@@ -5,14 +5,15 @@
 #include "compiler/lower/cost.h"
 #include "layout/layout_text.h"
 
-/* Bytes that a device keeps of a tensor's stored block; 0: it is not used. */
+/* The bytes of a tensor's stored block that a device keeps; 0 if it is not
+ * used. */
 int64_t plan_kept_bytes(const plan *p, int t)
 {
 	int buffer = p->tensors[t].buffer;
 	return buffer < 0 ? 0 : p->buffers[buffer].nbytes;
 }
 
-/* Bytes that all devices receive by an instruction. */
+/* The bytes that all devices receive by an instruction. */
 int64_t plan_view_received(const plan_view *v, const plan_instr *in)
 {
 	return layout_pair_received(v->classes,
@@ -30,7 +31,7 @@ const char *plan_role_name(const plan_tensor *t)
 	return t->output && t->role == PLAN_RESULT ? "output" : names[t->role];
 }
 
-/* The tensor that an instruction moves; it is no run. */
+/* The tensor that an instruction moves; the instruction is no run. */
 const plan_tensor *plan_moved_tensor(const plan *p, const plan_instr *in)
 {
 	return &p->tensors[p->buffers[in->from].tensor];
@@ -38,7 +39,7 @@ const plan_tensor *plan_moved_tensor(const plan *p, const plan_instr *in)
 
 /* ---- json -------------------------------------------------------------- */
 
-/* Per axis the dimension that is cut, null where none; the word for a partial
+/* By axis the dimension that is cut, null if none is, or the word for a partial
  * tensor. */
 static json_t *dims_json(arena *a, const mesh *m, const cuts *c)
 {

@@ -1,6 +1,6 @@
-/* A plan as a drawing: operators with their divisions, tensors with their cuts,
- * and transfers; operators of repeated blocks that are divided alike are one,
- * and where that is still more than is read, blocks are drawn whole. */
+/* Draws a plan: operators with their divisions, tensors with their cuts, and
+ * transfers.  Operators of repeated blocks that are divided alike are drawn as
+ * one.  If that is still too much, whole blocks are drawn. */
 #include "config.h"
 
 #include "libtdl/plan_view.h"
@@ -17,25 +17,25 @@
 #include "libtdl/name_groups.h"
 #include "plan/classes.h"
 
-enum { MOST_VERTICES = 64, /* of operators, where blocks are folded */
-       MOST_DIVISIONS = 3 /* that are named in a block */ };
+enum { MOST_VERTICES = 64, /* operators; with more, blocks are folded */
+       MOST_DIVISIONS = 3 /* divisions named in a block */ };
 
-/* Transfers of one kind: of the results of a group of operators, or of a
- * constant that they read. */
+/* Transfers of one kind, of the results of a group of operators, or of a
+ * constant that these read. */
 typedef struct moved {
 	const char *what; /* "result", the constant's group, or "" in a block */
 	collective by;
 	int n;
-	int64_t bytes; /* in all */
+	int64_t bytes; /* all together */
 } moved;
 
 typedef VEC(moved) moves;
 
-/* A tensor, or several, from one vertex to another. */
+/* The edge for one or several tensors from one vertex to another. */
 typedef struct edge {
 	char from_kind, to_kind; /* 't' or 'n' */
 	int from, to;
-	const char *cut; /* "" if there are several */
+	const char *cut; /* "" if the tensors have several */
 	bool next;	 /* a value for the next run */
 	moves moves;
 } edge;
@@ -45,13 +45,14 @@ typedef struct drawing {
 	const plan *p;
 	layout_classes *classes;
 	blocks operators;
-	bool folded;	     /* some block is drawn whole */
-	moves *moved;	     /* by group of operators: what moves inside */
-	name_groups tensors; /* all of them */
+	bool folded;	     /* a block is drawn whole */
+	moves *moved;	     /* by group of operators: transfers inside it */
+	name_groups tensors; /* groups of all tensors */
 	int *tensor_group;
-	int *producer;		  /* by tensor: a node, or -1 */
-	const plan_instr **fetch; /* by buffer: the transfer that fills it for
-				     a reader, until it is drawn; NULL */
+	int *producer;		  /* by tensor: a node; -1 */
+	/* by buffer: the transfer that fills it for a reader, until it is
+	 * drawn; NULL */
+	const plan_instr **fetch;
 	strmap *edges;
 } drawing;
 
@@ -85,8 +86,8 @@ static const char *cut_text(const drawing *x, int t)
 				  &x->p->tensors[t].cuts);
 }
 
-/* The operators that each reads, behind one another, and where those of each
- * begin. */
+/* Lists the operators that each operator reads, one list after the other, and
+ * where each list begins. */
 static void list_reads(const drawing *x, int *first, int **reads)
 {
 	const plan *p = x->p;
@@ -198,8 +199,8 @@ static void find_transfers(drawing *x)
 
 /* ---- edges ------------------------------------------------------------- */
 
-/* Edges between blocks are one, whatever they carry; those of operators are
- * one if they carry the same. */
+/* Adds an edge.  All edges between two blocks become one; edges between
+ * operators become one if they carry the same. */
 static void add_edge(drawing *x, const edge *e, const plan_instr *in)
 {
 	bool whole = (e->from_kind == 'n' &&
@@ -222,8 +223,8 @@ static void add_edge(drawing *x, const edge *e, const plan_instr *in)
 		       received(x, in));
 }
 
-/* Whether a read is not drawn: that of a constant, or of a state by a drawing
- * of blocks, or within a block.  What moves for it is written in the vertex. */
+/* Whether a read is not drawn: that of a constant, of a state if blocks are
+ * drawn, or within a block.  Its transfers are written in the vertex. */
 static bool is_inside(const drawing *x, int reader, int t)
 {
 	int from = x->producer[t];
@@ -235,7 +236,7 @@ static bool is_inside(const drawing *x, int reader, int t)
 	       x->operators.block[from] == x->operators.block[reader];
 }
 
-/* The reads of a node.  A transfer is that of its first reader. */
+/* Adds the reads of a node.  A transfer belongs to its first reader. */
 static void add_reads(drawing *x, const plan_instr *run)
 {
 	const plan *p = x->p;
@@ -300,7 +301,7 @@ static void draw_tensors(FILE *to, const drawing *x)
 	}
 }
 
-/* "result: 14.7 MB by all-gather", a line each. */
+/* "result: 14.7 MB by all-gather", one line per kind. */
 static const char *with_moves(arena *a, const char *text, const moves *all)
 {
 	for (int i = 0; i < all->n; i++) {
@@ -312,8 +313,8 @@ static const char *with_moves(arena *a, const char *text, const moves *all)
 	return text;
 }
 
-/* Lines "9 by b into 4": the divisions of a block's operators, the commonest
- * first, those above MOST_DIVISIONS in one. */
+/* Lines "9 by b into 4": the divisions of a block's operators, the most
+ * frequent first; those above MOST_DIVISIONS share a line. */
 static const char *divisions_text(const drawing *x, const block_group *g)
 {
 	typedef struct way {

@@ -1,5 +1,4 @@
-/* A plan as it is read, as text: who holds what, what divides each operator,
- * what moves. */
+/* Prints a plan: who has what, the division of each operator, and transfers. */
 #include "config.h"
 
 #include "libtdl/plan_view.h"
@@ -61,7 +60,7 @@ static const char *bytes_text(arena *a, int64_t n)
 	return arena_strdup(a, units_bytes((double)n).text);
 }
 
-/* "0, -": the dimension that is cut, for each axis of the mesh. */
+/* "0, -": for each axis of the mesh the dimension that is cut. */
 static const char *cuts_text(arena *a, const mesh *m, const cuts *c)
 {
 	const char *text = "";
@@ -75,7 +74,7 @@ static const char *cuts_text(arena *a, const mesh *m, const cuts *c)
 	return text;
 }
 
-/* "b, -": the variable that is divided. */
+/* "b, -": for each axis the variable that is divided. */
 static const char *variables_text(arena *a, const plan *p, const plan_node *n)
 {
 	const kernel *k = p->kernels[n->kernel].kernel;
@@ -93,7 +92,7 @@ static const char *times_text(arena *a, const name_group *g)
 	return g->n == 1 ? "" : arena_printf(a, "%d", g->n);
 }
 
-/* A row: the group's name, how many it stands for, and the cells behind. */
+/* Adds a row: the group's name, its number of members, and the other cells. */
 static void add_group(text_table *t, const name_group *g,
 		      const char *const *cells)
 {
@@ -109,7 +108,7 @@ static void add_heads(text_table *t, const char *const *heads)
 		table_add(t, heads[i]);
 }
 
-/* The tensors of one role; nothing if there are none. */
+/* Prints the tensors of one role; nothing if there are none. */
 static void print_tensors(FILE *to, const plan_view *v, plan_role role)
 {
 	const plan *p = v->p;
@@ -182,7 +181,7 @@ static void print_operators(FILE *to, const plan_view *v)
 typedef struct row {
 	name_group group;
 	const plan_instr *first;
-	int64_t bytes; /* of all members */
+	int64_t bytes; /* of all members together */
 } row;
 
 static int by_bytes(const void *x, const void *y)
@@ -193,7 +192,7 @@ static int by_bytes(const void *x, const void *y)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Those that move most first. */
+/* Prints transfers, those with most bytes first. */
 static void print_transfers(FILE *to, const plan_view *v)
 {
 	const plan *p = v->p;
@@ -236,7 +235,7 @@ static void print_transfers(FILE *to, const plan_view *v)
 	table_print(&t, to, 0);
 }
 
-/* The received bytes of instructions [begin, end). */
+/* The bytes received by instructions [begin, end). */
 static int64_t received_in(const plan_view *v, int begin, int end)
 {
 	int64_t n = 0;
@@ -245,7 +244,7 @@ static int64_t received_in(const plan_view *v, int begin, int end)
 	return n;
 }
 
-/* The row of the bucket of instructions [begin, end). */
+/* Adds the row of a bucket, instructions [begin, end). */
 static void add_bucket(text_table *t, const plan_view *v, int begin, int end)
 {
 	const plan *p = v->p;
@@ -283,7 +282,7 @@ static void print_buckets(FILE *to, const plan_view *v)
 	table_print(&t, to, 0);
 }
 
-/* The row of the chain of instructions [begin, end). */
+/* Adds the row of a chain, instructions [begin, end). */
 static void add_chain(text_table *t, const plan_view *v, int begin, int end)
 {
 	const plan *p = v->p;

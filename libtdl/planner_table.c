@@ -13,7 +13,7 @@
 #include "libtdl/plan_report.h"
 #include "libtdl/plan_stages.h"
 
-/* The name of the best pipeline that is found. */
+/* The name for the best pipeline found. */
 static const char our_stages[] = "stages";
 
 /* ---- options ------------------------------------------------------------ */
@@ -33,7 +33,7 @@ static bool are_algorithms(job *d, const cli_words *names, bool stages)
 	return true;
 }
 
-/* Reads --memory, as planners are asked for it. */
+/* Reads --memory as the planners take it. */
 static bool read_limit(job *d, planner_request *r)
 {
 	if (!r->limit ||
@@ -84,7 +84,7 @@ static plan_request request_of(const job *d, const planner_request *r,
 			       .threads = r->threads };
 }
 
-/* Adds the plan of the user's pins; tofu decides the rest. */
+/* Adds the plan with the user's pins; tofu decides the rest. */
 static bool add_pinned(job *d, const planner_request *r, planner_table *t)
 {
 	const lower_options lower = { .algorithm = "pins" };
@@ -104,7 +104,7 @@ static bool is_own(const planner_request *r, const char *name)
 	return r->own && !strcmp(r->own_name, name);
 }
 
-/* Adds the plan that is known, as its planner's. */
+/* Adds the known plan under the name of its planner. */
 static void add_own(job *d, const planner_request *r, planner_table *t)
 {
 	if (r->own->pipeline)
@@ -147,7 +147,8 @@ static bool add_planners(job *d, const planner_request *r, planner_table *t)
 	return true;
 }
 
-/* Adds the best of all planners, of which some were looked at. */
+/* Adds the best plan of all planners, some of which are in the table
+ * already. */
 static bool add_best(job *d, const planner_request *r, planner_table *t)
 {
 	const lower_options lower = { .algorithm = PLAN_AUTO };
@@ -215,7 +216,7 @@ static bool add_pipeline(job *d, const planner_request *r, planner_table *t,
 	return ok;
 }
 
-/* Adds the pipeline of the user's pins. */
+/* Adds the pipeline with the user's pins. */
 static bool add_pinned_stages(job *d, const planner_request *r,
 			      planner_table *t)
 {
@@ -245,8 +246,7 @@ static bool add_pipelines(job *d, const planner_request *r, planner_table *t)
 	return true;
 }
 
-/* The graph of a micro-batch, where there are several; NULL with errors
- * added. */
+/* The graph of one micro-batch if there are several; NULL with errors added. */
 static const graph *in_turns(job *d, const graph *g, const planner_request *r,
 			     bool stages)
 {
@@ -299,7 +299,7 @@ double planner_gap(const plan_result *r, int64_t bound)
 
 /* ---- JSON --------------------------------------------------------------- */
 
-/* Whether a plan is within the limit, where there is one. */
+/* Sets whether a plan is within the limit, if there is one. */
 static void set_fits(const planner_table *t, int64_t nbytes, json_t *j)
 {
 	if (t->memory > 0)
@@ -307,7 +307,7 @@ static void set_fits(const planner_table *t, int64_t nbytes, json_t *j)
 			!planner_exceeds(t, nbytes)));
 }
 
-/* A planner's row, with the lists of tensors and operators or without. */
+/* The row of a planner; lists: with its tensors and operators. */
 static json_t *row_json(const planner_table *t, const plan_result *r,
 			bool lists)
 {
@@ -345,7 +345,7 @@ static json_t *pipelines_json(const planner_table *t)
 	return list;
 }
 
-/* Sets the rows of planners and of pipelines, but for those of pins. */
+/* Sets the rows of planners and pipelines, except those with pins. */
 static void set_rows(const planner_table *t, bool lists, json_t *j)
 {
 	json_t *list = json_array();

@@ -1,4 +1,4 @@
-/* The plans of several planners, as a table. */
+/* The plans of several planners as a table. */
 #include "config.h"
 
 #include "libtdl/planner_table.h"
@@ -12,7 +12,7 @@
 #include "libtdl/plan_speed.h"
 #include "libtdl/text_chart.h"
 
-/* Bytes of a device, marked where these are too many. */
+/* The bytes of a device, marked if they are too many. */
 static const char *memory_text(arena *a, const planner_table *t, int64_t nbytes)
 {
 	const char *text = plan_bytes_text(a, nbytes);
@@ -54,7 +54,7 @@ static void print_pipeline(FILE *to, arena *a, const planner_table *t,
 		units_right(units_seconds(x->seconds), 8).text);
 }
 
-/* The meaning of the mark, where a plan has it. */
+/* Explains the mark if a plan has it. */
 static void print_limit(FILE *to, arena *a, const planner_table *t)
 {
 	bool any = false;
@@ -74,7 +74,7 @@ enum { BAR_WIDTH = 20 };
 
 typedef struct planner_bars {
 	text_table table;
-	double seconds, memory; /* the most of all */
+	double seconds, memory; /* greatest of all */
 } planner_bars;
 
 static void add_bar(planner_bars *b, arena *a, const char *name, double seconds,
@@ -107,8 +107,8 @@ static void find_most(planner_bars *b, const planner_table *t)
 	}
 }
 
-/* A bar for each planner that has a plan: its time and its memory, beside the
- * most of all. */
+/* Prints a bar for each planner that has a plan: time and memory, relative to
+ * the greatest. */
 static void print_bars(FILE *to, arena *a, const planner_table *t)
 {
 	planner_bars b = { .table = table_new(a, 3) };
@@ -133,8 +133,8 @@ static void print_bars(FILE *to, arena *a, const planner_table *t)
 	table_print(&b.table, to, 0);
 }
 
-/* The fastest of all within the memory, pipelines too; *name: who has found
- * it. */
+/* The fastest plan within the memory, pipelines included.  *name: its
+ * planner. */
 static const plan_result *fastest_of(const planner_table *t, const char **name)
 {
 	const plan_result *best = NULL;
@@ -158,7 +158,8 @@ static const plan_result *fastest_of(const planner_table *t, const char **name)
 	return best;
 }
 
-/* The fastest plan, beside its program on one device where it has one. */
+/* Prints the fastest plan, and the speed-up over its program on one device if
+ * that exists. */
 static void print_fastest(FILE *to, arena *a, const planner_table *t)
 {
 	const char *name;

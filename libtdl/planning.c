@@ -1,4 +1,4 @@
-/* Searches of many plans at once: those of tdl.h about a model. */
+/* Searches for many plans at once: functions of tdl.h about a model. */
 #include "config.h"
 
 #include "compiler/graph/canonical.h"
@@ -67,8 +67,8 @@ char *tdl_model_frontier(tdl_model *m, const tdl_option *options)
 	return api_ask(m->context, find_frontier, &p, &p.answer);
 }
 
-/* A model with annotations is scored by these, where no pins are given.  False
- * after a message or with errors added. */
+/* Finds pins: given ones, or otherwise the model's annotations, which are then
+ * scored.  Returns false after a message or with errors added. */
 static bool find_pins(api_call *c, const planning *p, const graph *g,
 		      planner_request *r)
 {

@@ -1,4 +1,4 @@
-/* Strategy problems by themselves: tdl_solve() of tdl.h. */
+/* Strategy problems alone: tdl_solve() of tdl.h. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -14,7 +14,8 @@ typedef struct solving {
 	char *answer;
 } solving;
 
-/* For a problem on its own: tables of 1 GiB, and as long as it takes. */
+/* Limits for a problem on its own: tables of 1 GiB, and no time limit by
+ * default. */
 static solve_limits limits_for(double seconds)
 {
 	return (solve_limits){ .cells = (int64_t)1 << 27,

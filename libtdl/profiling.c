@@ -1,4 +1,4 @@
-/* Measurements of models: tdl_model_profile() of tdl.h. */
+/* Measures models: tdl_model_profile() of tdl.h. */
 #include "config.h"
 
 #include <errno.h>
@@ -20,13 +20,13 @@ typedef struct measuring {
 	char *answer;
 } measuring;
 
-/* The options of a measurement, and of the plans that are measured. */
+/* The options of a measurement and of the measured plans. */
 typedef struct measuring_options {
 	plan_options plans;
 	layer_options layers;
 } measuring_options;
 
-/* False after a message. */
+/* Whether the options go together.  Returns false after a message. */
 static bool agree(api_call *c, measuring_options *o)
 {
 	job *d = &c->job;
@@ -74,7 +74,7 @@ static bool read_options(api_call *c, const measuring *q, measuring_options *o)
 	return api_set_options(c, table, q->options) && agree(c, o);
 }
 
-/* The profile that the file has, or an empty one; NULL with errors added. */
+/* The profile in the file, or an empty one; NULL with errors added. */
 static profile *read_file(api_call *c, const char *path)
 {
 	profile *p = profile_new(c->job.arena);
@@ -91,7 +91,8 @@ static void write_file(api_call *c, const char *path, const profile *p)
 		api_fail(c, TDL_MACHINE, "%s: %s", path, strerror(errno));
 }
 
-/* The request for the plans of layers; false with errors added. */
+/* Makes the request for the plans of layers.  Returns false with errors
+ * added. */
 static bool request_of(api_call *c, const tdl_model *m, measuring_options *o,
 		       plan_request *how)
 {
@@ -103,7 +104,7 @@ static bool request_of(api_call *c, const tdl_model *m, measuring_options *o,
 	how->k = (int)p->devices;
 	how->memory = p->limit;
 	how->observer = api_observer(c);
-	how->threads = 1; /* others would disturb what is measured */
+	how->threads = 1; /* others would disturb the measurement */
 	how->topology = plan_topology(&c->job, p->topology, p->devices);
 	return how->topology &&
 	       plan_is_countable(c->job.sink, how->graph, p->devices);

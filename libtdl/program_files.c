@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "compiler/export/program.h"
 
-/* Makes a folder and those below it that a file needs. */
+/* Makes a folder and the folders in it that a file needs. */
 static bool make_folders(arena *a, const char *folder, const char *name)
 {
 	const char *slash = strchr(name, '/');

@@ -22,8 +22,8 @@ static json_t *sizes_json(const int64_t *v, int n)
 	return list;
 }
 
-/* The next coordinates over the axes that cut dimension d, the innermost
- * first; false behind the last. */
+/* Moves to the next coordinates over the axes that cut dimension d, innermost
+ * axis first.  Returns false after the last. */
 static bool next_part(const mesh *m, const cuts *c, int d, int *coords)
 {
 	for (int i = m->naxes; i-- > 0;) {
@@ -36,7 +36,8 @@ static bool next_part(const mesh *m, const cuts *c, int d, int *coords)
 	return false;
 }
 
-/* The ends of the parts of a dimension, 0 first; a part may be empty. */
+/* The ends of the parts of a dimension, beginning with 0; a part may be
+ * empty. */
 static json_t *bounds_json(const mesh *m, const plan_tensor *t, int d)
 {
 	const box whole = box_whole(&t->dims[d], 1);
@@ -72,7 +73,8 @@ static json_t *layout_json(arena *a, const mesh *m, const plan_tensor *t)
 			 "cuts", on, "bounds", bounds);
 }
 
-/* The tensor's number among the different layouts, which are added to `all'. */
+/* The number of the tensor's layout among the different layouts; adds it to
+ * `all' if it is new. */
 static int layout_number(const report *r, strmap *known, json_t *all,
 			 const plan_tensor *t)
 {
@@ -150,7 +152,7 @@ static json_t *whole_json(const report *r)
 		x.computation, "communication_seconds", x.communication);
 }
 
-/* All but the times. */
+/* Prepares a report, except for the times. */
 static report prepare(arena *a, const plan *p, const topology *machine)
 {
 	report r = { .a = a, .p = p, .machine = machine };

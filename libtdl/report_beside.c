@@ -11,7 +11,7 @@
 
 enum {
 	MOST_BYTES = 1 << 30, /* of a file */
-	MOST_SPANS = 200000,  /* that are drawn of a stage */
+	MOST_SPANS = 200000,  /* drawn of one stage */
 };
 
 typedef struct reader {
@@ -19,7 +19,7 @@ typedef struct reader {
 	diag_sink *s;
 	const char *path;
 	const plan_pipeline *p;
-	json_t *found; /* where there is no path; NULL */
+	json_t *found; /* the object if there is no path; NULL */
 } reader;
 
 static bool wrong(const reader *r, const char *what)
@@ -45,8 +45,8 @@ static json_t *read_object(const reader *r)
 	return json_is_object(j) ? j : NULL;
 }
 
-/* The object that was found, or that of the file, if it is about the plan's
- * model and as many devices.  NULL with errors added. */
+/* The given object, or that of the file, if it concerns the plan's model and
+ * the same number of devices.  NULL with errors added. */
 static json_t *object_of(const reader *r)
 {
 	json_t *j = r->path ? read_object(r) : r->found;
@@ -57,8 +57,8 @@ static json_t *object_of(const reader *r)
 
 /* ---- plans -------------------------------------------------------------- */
 
-/* Copies a figure of a plan, which a real number is, or an integer, not less
- * than 0. */
+/* Copies a figure >= 0 of a plan.  real: it is a real number, otherwise an
+ * integer. */
 static bool copy_figure(const reader *r, const json_t *from, const char *key,
 			bool real, json_t *to)
 {
@@ -74,7 +74,7 @@ static bool copy_figure(const reader *r, const json_t *from, const char *key,
 	return true;
 }
 
-/* The figures of any plan: its planner, its time and its bytes. */
+/* Copies the figures of any plan: its planner, its time and its bytes. */
 static bool copy_plan(const reader *r, const json_t *from, json_t *to)
 {
 	const char *name = json_string_value(json_object_get(from,
@@ -87,7 +87,7 @@ static bool copy_plan(const reader *r, const json_t *from, json_t *to)
 	       copy_figure(r, from, "communication_bytes", false, to);
 }
 
-/* A plan of the frontier: its figures, and whether its reductions are in
+/* Copies a plan of the frontier: its figures, and whether its reductions are in
  * buckets. */
 static bool copy_point(const reader *r, const json_t *from, json_t *to)
 {
@@ -103,7 +103,7 @@ static json_t *number_or_null(const json_t *v)
 				  : json_null();
 }
 
-/* A planner's row: its plan, or why it has none. */
+/* Copies a planner's row: its plan, or the reason why it has none. */
 static bool copy_planner(const reader *r, const json_t *from, json_t *to)
 {
 	const char *name = json_string_value(json_object_get(from,
@@ -137,7 +137,7 @@ static bool copy_planner(const reader *r, const json_t *from, json_t *to)
 	return copy_plan(r, from, to);
 }
 
-/* The rows of a list under a key of the file, each copied; NULL with an error
+/* Copies the rows of the list under a key of the file.  NULL with an error
  * added. */
 static json_t *copy_rows(const reader *r, const json_t *j, const char *key,
 			 bool (*copy)(const reader *r, const json_t *from,
@@ -158,7 +158,7 @@ static json_t *copy_rows(const reader *r, const json_t *j, const char *key,
 	return list;
 }
 
-/* Planners, and behind them the pipelines that were compared with them. */
+/* The planners, followed by the pipelines compared with them. */
 static json_t *planners_json(const reader *r)
 {
 	json_t *j = object_of(r), *more;
@@ -185,7 +185,7 @@ static json_t *frontier_json(const reader *r)
 
 /* ---- a measured step ---------------------------------------------------- */
 
-/* By instruction, the seconds of all its turns on the device on which they are
+/* By instruction: the seconds of all its turns on the device where they are
  * most. */
 static json_t *longest_json(const reader *r, const measured_spans *of,
 			    int stage)
@@ -207,7 +207,7 @@ static json_t *longest_json(const reader *r, const measured_spans *of,
 	return list;
 }
 
-/* Those of whole devices, as many as are drawn. */
+/* The number of spans that are drawn: of a device all or none. */
 static int drawn(const measured_spans *of)
 {
 	int n = of->all.n, at = MOST_SPANS;
@@ -236,8 +236,8 @@ static json_t *measured_json(const reader *r, const measured_trace *m,
 
 /* ---- all of them -------------------------------------------------------- */
 
-/* The report of a stage, which of a plan without stages is the whole; NULL
- * behind the last. */
+/* The report of a stage; a plan without stages has one, the whole report.  NULL
+ * after the last. */
 static json_t *part_of(json_t *report, int stage)
 {
 	const json_t *all = json_object_get(report, "stages");

@@ -1,5 +1,5 @@
-/* The operators of a report: what divides them, what they cost, and what the
- * next best division would cost by the byte model. */
+/* The operators of a report: their divisions and costs, and the cost of the
+ * next best division in the byte model. */
 #include "config.h"
 
 #include <string.h>
@@ -13,15 +13,15 @@
 #include "libtdl/plan_view.h"
 #include "libtdl/report_build.h"
 
-/* The division of a node with one axis changed that moves least; bytes is -1
- * where there is no other. */
+/* The division with one axis changed that moves the fewest bytes; bytes is -1
+ * if there is none. */
 typedef struct runner_up {
-	int64_t own, bytes; /* by the byte model; own -1: not countable */
+	int64_t own, bytes; /* in the byte model; own -1: cannot be counted */
 	cuts cuts;
 } runner_up;
 
 typedef struct costs {
-	double run, transfers; /* seconds */
+	double run, transfers; /* in seconds */
 	int64_t bytes;
 } costs;
 
@@ -68,7 +68,7 @@ static costs *costs_of(const report *r)
 typedef struct alternatives {
 	const graph *g;
 	assignment as;
-	strmap *known; /* nodes that are alike have one */
+	strmap *known; /* equivalent nodes share an entry */
 } alternatives;
 
 /* A text that is equal for nodes with the same kernel and the same cuts. */
@@ -130,9 +130,9 @@ static const runner_up *runner_up_of(const report *r, alternatives *x,
 	return best;
 }
 
-/* By node of the plan; NULL where it has a loop, whose parts the byte model
- * does not know, where there are many workers, of which it visits each, or sums
- * might overflow. */
+/* The runner-up of each node.  NULL if the plan has a loop, as the byte model
+ * does not know its parts; if there are many workers, as it visits each; or if
+ * sums might overflow. */
 static const runner_up **runners_up(const report *r)
 {
 	alternatives x = { .known = strmap_new(r->a) };
@@ -209,7 +209,7 @@ static json_t *blocks_json(arena *a, int n, const char *const *names,
 	return list;
 }
 
-/* "0 -1": the elements of cuts. */
+/* "0 -1": the elements of cuts, as a key. */
 static const char *cuts_key(arena *a, const mesh *m, const cuts *c)
 {
 	const char *text = "";

@@ -1,4 +1,4 @@
-/* The page of a report: its parts, put together, and the JSON in it. */
+/* The page of a report: puts its parts together with the JSON. */
 #include "config.h"
 
 #include <assert.h>
@@ -17,8 +17,8 @@ static const char *part(const char *name, size_t len)
 	return NULL;
 }
 
-/* JSON for a script element: what could end the element, or begin another, is
- * written as an escape.  Outside of texts none of these occurs. */
+/* Writes JSON for a script element.  Characters that could end the element or
+ * begin another are escaped.  They occur only inside strings. */
 static void put_json(FILE *to, const char *text)
 {
 	for (; *text; text++)
@@ -28,7 +28,8 @@ static void put_json(FILE *to, const char *text)
 			putc(*text, to);
 }
 
-/* A line of page.html, "@NAME" stands for a file, "@report" for the data. */
+/* Writes a line of page.html.  "@NAME" stands for a file, "@report" for the
+ * data. */
 static void put_line(FILE *to, const char *line, size_t len, const char *json)
 {
 	const char *file = len > 1 && *line == '@' ? part(line + 1, len - 1)

@@ -1,11 +1,11 @@
-/* The program in a report: its instructions, when they run, and the memory that
- * is in use. */
+/* The program in a report: its instructions, when they run, and the memory in
+ * use. */
 #include "config.h"
 
 #include "libtdl/report_build.h"
 #include "plan/peak.h"
 
-enum { MOST_DRAWN = 200000 }; /* instructions of a timeline */
+enum { MOST_DRAWN = 200000 }; /* instructions drawn in a timeline */
 
 static int tensor_of(const plan *p, const plan_instr *in)
 {
@@ -61,17 +61,17 @@ json_t *report_timeline(const report *r)
 
 /* ---- of a stage -------------------------------------------------------- */
 
-/* The instructions of a step, in the order of the schedule. */
+/* Visits the instructions of a step in the order of the schedule. */
 typedef struct walk {
 	report *r;
 	const simulation *step;
-	const simulated_unit *unit; /* at hand */
-	const int *messages;	    /* the first of each channel */
-	int at;			    /* the next instruction of flat */
+	const simulated_unit *unit; /* current unit */
+	const int *messages;	    /* first message of each channel */
+	int at;			    /* next instruction of flat */
 } walk;
 
-/* The instants of a unit's instructions are the unit's: they are shown as its
- * first one alone. */
+/* Sets the instants of a unit, which are shown with its first instruction
+ * only. */
 static void set_instant(walk *w, int row)
 {
 	report *r = w->r;
@@ -130,8 +130,8 @@ static const char *const kinds[] = {
 	[KEPT] = "kept", [VALUES] = "values", [TRANSFERS] = "transfers",
 };
 
-/* Stored blocks of what is loaded once, those of all else, and what is
- * received, or is yet to be combined and sent. */
+/* The kind of a buffer: stored blocks of what is loaded once, stored blocks of
+ * everything else, and what is received or yet to be combined and sent. */
 static int kind_of(const plan *p, const plan_buffer *b)
 {
 	plan_role role = p->tensors[b->tensor].role;

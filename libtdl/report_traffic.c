@@ -8,7 +8,7 @@
 typedef struct traffic {
 	int n; /* workers */
 	int levels[MAX_AXES];
-	int64_t *received; /* [receiver * n + sender], bytes */
+	int64_t *received; /* bytes at [receiver * n + sender] */
 	int64_t by_level[MAX_AXES];
 } traffic;
 
@@ -37,7 +37,7 @@ json_t *report_collectives(const report *r)
 	return list;
 }
 
-/* Adds what a worker receives by a transfer, so many times. */
+/* Adds what worker w receives by a transfer, times `times'. */
 static void add_worker(traffic *x, const plan *p, const plan_instr *in, int w,
 		       int64_t times)
 {
@@ -57,7 +57,8 @@ static void add_worker(traffic *x, const plan *p, const plan_instr *in, int w,
 	arena_free(tmp);
 }
 
-/* Transfers of one class move the same: the first stands for all. */
+/* Transfers of one class move the same bytes, so the first one stands for
+ * all. */
 static void add_up(const report *r, traffic *x)
 {
 	const plan *p = r->flat;
@@ -117,7 +118,7 @@ void report_set_traffic(const report *r, json_t *to)
 
 /* ---- of several stages -------------------------------------------------- */
 
-/* Adds what goes over a channel in a turn, so many times. */
+/* Adds what a channel carries in a turn, times `times'. */
 static void add_message(traffic *x, const plan_pipeline *p, int channel,
 			int turn, int64_t times)
 {
@@ -136,7 +137,8 @@ static void add_message(traffic *x, const plan_pipeline *p, int channel,
 	arena_free(tmp);
 }
 
-/* Turns of as many samples bring the same: the first of them stands for all. */
+/* Turns with equally many samples move the same bytes, so the first one stands
+ * for all. */
 static void add_channel(traffic *x, const plan_pipeline *p, int channel)
 {
 	const plan_loop *o = &p->stages[p->channels[channel].from].loop;

@@ -4,7 +4,7 @@
 
 #include "compiler/export/rule.h"
 
-/* For shapes; NULL, with *status, where they are wrong. */
+/* For given shapes.  NULL with *status set if they are wrong. */
 static links *links_of_shapes(job *d, const explain_request *r,
 			      cli_status *status)
 {

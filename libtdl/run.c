@@ -1,4 +1,4 @@
-/* Runs of plans: tdl_run of tdl.h. */
+/* Runs plans: the type tdl_run of tdl.h. */
 #include "config.h"
 
 #include <string.h>
@@ -11,9 +11,9 @@
 struct tdl_run {
 	tdl_context *context;
 	arena *arena;
-	const plan *plan; /* all of its stages as one */
+	const plan *plan; /* all stages as one */
 	executor *executor;
-	array *inputs, *outputs; /* of the plan, without data between steps */
+	array *inputs, *outputs; /* of the plan, except data between steps */
 	bool broken;
 };
 
@@ -25,7 +25,7 @@ typedef struct opening {
 	tdl_run *result;
 } opening;
 
-/* NULL when errors were added, or the call has failed. */
+/* NULL when errors were added or the call has failed. */
 static const plan_pipeline *stages_of(api_call *c, arena *a, tdl_plan *p)
 {
 	if (api_has_stages(p))
@@ -34,7 +34,7 @@ static const plan_pipeline *stages_of(api_call *c, arena *a, tdl_plan *p)
 	return one ? pipeline_of_plan(a, one) : NULL;
 }
 
-/* A copy of the plan, which may be freed while it runs. */
+/* A copy of the plan, so that the original may be freed during the run. */
 static const plan_pipeline *copy_plan(api_call *c, tdl_plan *p)
 {
 	size_t n;
@@ -92,7 +92,7 @@ static void open_run(api_call *c, void *arg)
 	r->inputs = arrays_for(a, r->plan, r->plan->inputs, r->plan->ninputs);
 	r->outputs = arrays_for(a, r->plan, r->plan->outputs,
 				r->plan->noutputs);
-	/* Last: after it nothing fails. */
+	/* Opened last: nothing fails after it. */
 	r->executor = executor_open(copy, "the plan", &backend_cpu,
 				    &comm_threads, NULL, &how, &f);
 	if (!r->executor) {
@@ -119,8 +119,8 @@ void tdl_run_free(tdl_run *r)
 
 /* ---- arrays ------------------------------------------------------------ */
 
-/* Whether the caller's array has the type and shape of one of the plan, and as
- * many bytes; says so if not. */
+/* Whether the caller's array has the type, shape and size in bytes of the
+ * plan's.  Adds an error if not. */
 static bool suits(api_call *c, const tdl_array *x, const array *want)
 {
 	bool same = x->type && dtype_parse(x->type) == want->type &&
@@ -146,7 +146,7 @@ static array *find(array *all, int n, const char *name)
 	return NULL;
 }
 
-/* Sets the data of the plan's arrays to the caller's. */
+/* Makes the plan's arrays refer to the caller's data. */
 static bool take(api_call *c, array *all, int n, const tdl_array *given,
 		 size_t ngiven, const char *what)
 {

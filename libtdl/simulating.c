@@ -1,4 +1,4 @@
-/* Simulated steps of plans: functions of tdl.h. */
+/* Simulates steps of plans: functions of tdl.h. */
 #include "config.h"
 
 #include <string.h>

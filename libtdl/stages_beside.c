@@ -18,7 +18,7 @@ static double apart(const beside_row *x)
 	return fabs(x->measured - x->simulated);
 }
 
-/* The larger time over the smaller one. */
+/* The ratio of the larger time to the smaller one. */
 static double times_apart(const beside_row *x)
 {
 	double less = fmin(x->measured, x->simulated);
@@ -48,7 +48,7 @@ static int by_ratio(const void *a, const void *b)
 	return by_place(x, y);
 }
 
-/* Of a kernel its class. */
+/* The kind of an instruction; for a kernel its class. */
 static const char *kind_of(const plan *p, const plan_instr *in)
 {
 	if (in->op != PLAN_RUN)
@@ -68,7 +68,7 @@ typedef struct builder {
 	int unmeasured;
 } builder;
 
-/* Seconds of rows of a stage on its devices: the most, or the least. */
+/* By row of a stage, the most and the least seconds on its devices. */
 typedef struct extremes {
 	double *most, *least; /* by row; least -1: no device has it */
 } extremes;
@@ -86,7 +86,8 @@ static void end_device(extremes *e, int n, double *own, bool *has)
 	}
 }
 
-/* By the first row of each unit, first[row] being that of an instruction. */
+/* The extremes, by the first row of each unit; first[] maps instructions to
+ * these rows. */
 static extremes extremes_of(builder *b, int nth, const int *first)
 {
 	const measured_spans *of = &b->m->stages[nth];
@@ -109,9 +110,9 @@ static extremes extremes_of(builder *b, int nth, const int *first)
 	return e;
 }
 
-/* Adds a simulated time to the row of its unit.  One that receives a message is
- * on a machine of one stream; it begins where the unit before it has ended, as
- * it is measured, and waits. */
+/* Adds each simulated time to the row of its unit.  A unit that receives a
+ * message exists on a machine with one stream.  It counts from the end of the
+ * unit before it, as measurements do, because it waits. */
 static void simulate_rows(const builder *b, int nth, double *seconds,
 			  int *times, int *first)
 {
@@ -151,7 +152,7 @@ static void simulate_messages(const builder *b, int nth, double *seconds,
 	}
 }
 
-/* Whether its time is one of waiting for other devices, too. */
+/* Whether the instruction's time includes waiting for other devices. */
 static bool waits(const plan_instr *in)
 {
 	return plan_is_message(in) ||
@@ -268,7 +269,8 @@ static void kinds_text(FILE *to, const beside *b)
 	table_print(&t, to, 0);
 }
 
-/* The first of some rows, the stage or else the turns of each. */
+/* Prints the first of some rows, each with its stage, or otherwise its number
+ * of turns. */
 static void rows_text(FILE *to, const beside *b, const beside_row *rows,
 		      int n, const char *title)
 {
@@ -291,8 +293,8 @@ static void rows_text(FILE *to, const beside *b, const beside_row *rows,
 	table_print_fitted(&t, to, 0, 1);
 }
 
-/* Those of which either time is at least a thousandth of the step, by their
- * ratio. */
+/* Selects the rows of which a time is at least a thousandth of the step, sorted
+ * by ratio. */
 static int rows_by_ratio(const beside *b, beside_row *to)
 {
 	enum { PARTS = 1000 };

@@ -1,5 +1,5 @@
-/* The diagram of a pipeline: which stage does which pass of which micro-batch
- * when. */
+/* The diagram of a pipeline: when each stage does each pass of each
+ * micro-batch. */
 #include "config.h"
 
 #include "libtdl/stages_view.h"
@@ -27,7 +27,7 @@ static char letter_of(const plan *q, const simulated_task *t)
 		      t->turn % TEN);
 }
 
-/* The part of [begin, end) that a task fills. */
+/* The part of [begin, end) filled by a task. */
 static double filled(const simulated_task *t, double begin, double end)
 {
 	double from = t->begin_seconds > begin ? t->begin_seconds : begin;
@@ -35,8 +35,8 @@ static double filled(const simulated_task *t, double begin, double end)
 	return to > from ? to - from : 0;
 }
 
-/* The task that fills most of column i; what is idle for more than half of it
- * is blank.  Tasks of a stage end in order. */
+/* Prints in each column the task that fills most of it.  A column that is idle
+ * for more than half is blank.  The tasks of a stage are sorted by end. */
 static void put_row(FILE *to, const stages_view *v, int s)
 {
 	const plan *q = &v->p->stages[s];
@@ -103,16 +103,16 @@ enum {
 	ROW = 30,
 	GAP = 10,
 	TOP = 46,
-	LEAST_NAMED = 14, /* width of a pass with its number */
+	LEAST_NAMED = 14, /* least width of a pass that shows its number */
 };
 
 typedef struct drawing {
 	FILE *to;
 	const stages_view *v;
-	double scale; /* pixels of a second */
+	double scale; /* pixels per second */
 } drawing;
 
-/* Text in XML, without what is not printable. */
+/* Writes text in XML, without characters that are not printable. */
 static void put_xml(FILE *to, const char *text)
 {
 	for (; *text; text++)

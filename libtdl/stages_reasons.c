@@ -49,7 +49,8 @@ static void print_cuts(FILE *to, arena *a, const pipeline_reasons *x)
 	table_print(&t, to, 0);
 }
 
-/* The stage that takes longest, and the one whose devices need most. */
+/* Prints the stage that takes longest, and the stage whose devices need most
+ * memory. */
 static void print_limits(FILE *to, arena *a, const pipeline_result *r)
 {
 	int longest = 0, fullest = 0;

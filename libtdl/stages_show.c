@@ -1,5 +1,5 @@
-/* A plan of several stages as it is read: the stages, what goes between them,
- * and what each of them holds, divides and moves. */
+/* Prints a plan of several stages: the stages, what is sent between them, and
+ * what each of them has, divides and moves. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -67,7 +67,7 @@ static void print_head(FILE *to, const stages_view *v)
 		100 * v->step->bubble));
 }
 
-/* A row for the tensors of repeated blocks between the same stages. */
+/* Prints one row for the tensors of repeated blocks between the same stages. */
 static void print_channels(FILE *to, const stages_view *v)
 {
 	static const char *const heads[] = { "tensor that is sent", "times",

@@ -1,4 +1,4 @@
-/* A tensor in a plan of several stages: where it is made, held, sent and
+/* A tensor in a plan of several stages: where it is computed, stored, sent and
  * read. */
 #include "config.h"
 
@@ -32,7 +32,7 @@ const char *stages_tensor_hint(const stages_view *v, const char *name)
 	return spelling_hint(&s, v->arena);
 }
 
-/* The node that makes a tensor of a stage; -1: none there. */
+/* The node that computes a tensor in a stage; -1 if it does not. */
 static int maker_of(const plan *q, int t)
 {
 	int n = q->nnodes - 1;
@@ -51,7 +51,7 @@ static bool reads(const plan *q, int nth, int t)
 	return false;
 }
 
-/* The channel on which a stage receives a tensor; -1. */
+/* The channel by which a stage receives a tensor; -1 if there is none. */
 static int channel_to(const stages_view *v, int s, int t)
 {
 	int c = v->p->nchannels - 1;
@@ -71,7 +71,7 @@ static const char *layout_text(arena *a, const plan *q, int t)
 	return text;
 }
 
-/* The tensor of a stage whose maker computes t again; NULL. */
+/* The tensor of a stage that is a recomputed t; NULL if there is none. */
 static const char *again_of(const stages_view *v, int s, int t)
 {
 	const plan *q = &v->p->stages[s];
@@ -122,7 +122,7 @@ static const char *readers_text(const stages_view *v, int s, int t)
 	return text;
 }
 
-/* Where a tensor lies on the devices of a stage. */
+/* Where a tensor is stored on the devices of a stage. */
 static const char *place_text(const stages_view *v, int s, int t)
 {
 	const plan *q = &v->p->stages[s];
@@ -165,7 +165,7 @@ void stages_tensor_text(FILE *to, const stages_view *v, const stages_tensor *x)
 
 /* ---- json -------------------------------------------------------------- */
 
-/* null: no device of the stage has it. */
+/* null if no device of the stage has the tensor. */
 static json_t *cuts_json(arena *a, const plan *q, int t)
 {
 	json_t *all = q->tensors[t].buffer < 0 ? json_null() : json_array();

@@ -1,6 +1,6 @@
-/* A simulated step in the format of Chrome's traces, which Perfetto reads, too:
- * a process for each stage, with a thread for each of its streams.  Instants
- * are microseconds. */
+/* A simulated step in the format of Chrome's traces, which Perfetto reads, too.
+ * Each stage is a process with a thread for each of its streams.  Instants are
+ * in microseconds. */
 #include "config.h"
 
 #include "libtdl/stages_view.h"
@@ -10,11 +10,11 @@
 
 #include "base/vec.h"
 
-/* Thread 0 is none to some viewers. */
+/* Some viewers ignore thread 0. */
 enum { PASSES = 1, COMPUTES, COMMUNICATES, SENDS, RECEIVES, THREADS };
 
-/* Viewers count whole nanoseconds, and leave out what begins before the span in
- * front of it has ended: instants are rounded, not lengths. */
+/* Viewers count whole nanoseconds, and drop a span that begins before the
+ * preceding one has ended.  So instants are rounded, not lengths. */
 static double microseconds(double seconds)
 {
 	return round(seconds * 1e9) / 1e3;
@@ -27,7 +27,7 @@ static json_t *name_json(const char *what, int nth, int thread,
 			 "pid", nth, "tid", thread, "args", "name", name);
 }
 
-/* Something from an instant to another; steals args. */
+/* A span between two instants.  Takes ownership of args. */
 static json_t *span_json(const char *name, const char *kind, int nth,
 			 int thread, double begin, double end, json_t *args)
 {
@@ -60,7 +60,7 @@ static void add_names(const stages_view *v, json_t *to, int s)
 						    threads[i]));
 }
 
-/* -1 for none, as JSON has it. */
+/* A number for JSON, where -1 becomes null. */
 static json_t *number_or_null(int n)
 {
 	return n < 0 ? json_null() : json_integer(n);
@@ -118,13 +118,13 @@ static void add_units(const stages_view *v, json_t *to, int s)
 	}
 }
 
-/* The threads of messages of a stage: as many as are under way at a time, since
- * what lies in a thread must not overlap. */
+/* The threads for a stage's messages.  There are as many as messages in flight
+ * at a time, since spans of a thread must not overlap. */
 typedef struct lanes {
-	VEC(double) end; /* of the last in each */
+	VEC(double) end; /* by thread: end of the last span */
 } lanes;
 
-/* The thread for a message, at an end of it. */
+/* The thread for a message at one of its ends. */
 static int thread_of(const stages_view *v, json_t *to, lanes *x, int end,
 		     int s, const simulated_message *m)
 {
@@ -143,8 +143,9 @@ static int thread_of(const stages_view *v, json_t *to, lanes *x, int end,
 	return thread;
 }
 
-/* Both ends of a message, and the arrow between them: viewers look for the span
- * that it comes to around its instant, and a span's end is none of it. */
+/* Adds both ends of a message and the arrow between them.  Viewers bind an
+ * arrow to the span around its instant, and the end of a span does not belong
+ * to it. */
 static void add_message(const stages_view *v, json_t *to, int m, lanes *rows)
 {
 	const simulated_message *x = &v->step->messages[m];

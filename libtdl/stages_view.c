@@ -13,7 +13,7 @@
 
 /* ---- making ------------------------------------------------------------ */
 
-/* The devices that a machine can have at most. */
+/* The greatest number of devices that a machine can have. */
 static int64_t devices_of(const topology *t)
 {
 	int64_t n = 1, kinds = 0;
@@ -90,8 +90,8 @@ static int node_named(const plan *of, const char *name, size_t n)
 	return -1;
 }
 
-/* One that does the same, whose name and ".again" the node's name begins
- * with. */
+/* The node of which n is a recomputation: n's name begins with its name and
+ * ".again". */
 int stages_computes_again(const plan *of, int n)
 {
 	const char *name = of->nodes[n].name, *end = NULL;
@@ -301,7 +301,7 @@ static json_t *tasks_json(const stages_view *v, int s)
 	return all;
 }
 
-/* [[channel, turn, begin, end], ..]; turn null for one that is sent once. */
+/* [[channel, turn, begin, end], ..]; turn is null for a message sent once. */
 static json_t *messages_json(const stages_view *v)
 {
 	json_t *all = json_array();

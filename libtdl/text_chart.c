@@ -10,7 +10,7 @@
 enum {
 	ROWS = 12,
 	COLUMNS = 60,
-	LABEL = 9, /* columns of the labels on the left */
+	LABEL = 9, /* columns for labels on the left */
 };
 
 static char *filled(arena *a, char c, int width)
@@ -46,7 +46,7 @@ const char *chart_part(arena *a, int64_t lo, int64_t hi, int64_t extent,
 	return text;
 }
 
-/* The nearest of n places on an axis from lo to hi. */
+/* The nearest of n positions on an axis from lo to hi. */
 static int place(double v, double lo, double hi, int n)
 {
 	return hi > lo ? (int)lround((v - lo) / (hi - lo) * (n - 1)) : 0;
@@ -64,7 +64,7 @@ static void mark(char lines[ROWS][COLUMNS + 1], const chart_point *at, int n)
 		     [place(at[i].x, lo.x, hi.x, COLUMNS)] = '*';
 }
 
-/* The line below an axis, and its ends and name below that. */
+/* Prints the line of an axis, and below it its ends and name. */
 static void put_x_axis(FILE *to, const chart_axis *x)
 {
 	int left = text_width(x->least.text), name = text_width(x->name);

@@ -6,7 +6,7 @@
 
 const char *const train_precisions[] = { "f32", "bf16", "f16", NULL };
 
-/* The first of the options that are given and need --train; NULL for none. */
+/* The first given option that needs --train; NULL if there is none. */
 static const char *needs_train(const train_request *r)
 {
 	return r->optimizer			 ? "optimizer"
@@ -16,8 +16,8 @@ static const char *needs_train(const train_request *r)
 					 : NULL;
 }
 
-/* Whether the options go together; says which do not.  Of a model in TDL every
- * weight is a state, whatever it was trained with. */
+/* Whether the options are consistent.  Prints a message if not.  In a model in
+ * TDL every weight is a state, whatever it was trained with. */
 static bool is_consistent(job *d, const train_request *r, bool is_tdl)
 {
 	const char *option = needs_train(r);
@@ -73,7 +73,7 @@ cli_status job_train_options(job *d, const train_request *r, const char *path,
 	return CLI_OK;
 }
 
-/* CLI_USAGE, after a message, where a pattern of an option named no weight. */
+/* CLI_USAGE, after a message, if a pattern of an option matched no weight. */
 static cli_status check_globs(job *d, const char *option,
 			      const weight_globs *g)
 {
