@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 
-/* Under AddressSanitizer only memory that was handed out may be touched. */
+/* Under AddressSanitizer only memory that was handed out may be accessed. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define SANITIZED
@@ -34,7 +34,7 @@ enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
 typedef struct block {
 	struct block *next;
 	size_t used, size;
-	bool clean; /* zeroed when allocated */
+	bool clean; /* its memory is zeroed */
 	alignas(max_align_t) unsigned char at[];
 } block;
 
@@ -106,9 +106,9 @@ void arena_join(arena *a, arena *from)
 	arena_free(from);
 }
 
-/* A block for a single object is allocated zeroed, which costs little where the
- * system provides fresh pages; other blocks are zeroed object by object, so
- * that unused memory stays untouched. */
+/* Adds a block.  A block for a single object is allocated zeroed, which is
+ * cheap if the system provides fresh pages.  In other blocks each object is
+ * zeroed when it is allocated, so unused memory is not touched. */
 static block *add_block(arena *a, size_t nbytes)
 {
 	size_t size = nbytes > a->next_size ? nbytes : a->next_size;
@@ -121,8 +121,8 @@ static block *add_block(arena *a, size_t nbytes)
 	b->clean = clean;
 	if (a->next_size < LARGEST_BLOCK)
 		a->next_size *= 2;
-	/* A block for one large object goes below the top, so that the rest of
-	 * the top block is still used. */
+	/* A block for one large object goes below the top block, whose rest
+	 * remains in use. */
 	if (a->top && nbytes == size && a->top->size > a->top->used) {
 		b->next = a->top->next;
 		a->top->next = b;

@@ -17,7 +17,7 @@
 #include "base/text.h"
 
 enum {
-	LONG_VALUES = CHAR_MAX + 1, /* returned by getopt for row 0 */
+	LONG_VALUES = CHAR_MAX + 1, /* value that getopt returns for row 0 */
 	HELP_COLUMN = 26,
 };
 
@@ -77,8 +77,8 @@ cli_status cli_finish(const char *program, cli_status status)
 	bool failed = ferror(stdout);
 	bool pending = __fpending(stdout) > 0;
 	errno = 0;
-	/* A descriptor that was closed from the start is an error only where
-	 * something was to be written to it. */
+	/* A descriptor that was closed from the start is an error only if
+	 * something should have been written to it. */
 	if (fclose(stdout) && (pending || errno != EBADF))
 		failed = true;
 	if (!failed)
@@ -102,8 +102,8 @@ bool cli_colour(void)
 
 /* ---- help -------------------------------------------------------------- */
 
-/* "  -k, --devices=N", padded; the help goes to the next line where it does
- * not fit beside it. */
+/* Prints "  -k, --devices=N", padded, and the help.  The help goes to the next
+ * line if there is no room beside it. */
 static void print_option(const cli_option *o)
 {
 	bool dash = o->name && o->name[0] == '-';
@@ -138,14 +138,14 @@ static void print_help(const cli_program *p, const cli_option *options)
 	print_option(&help);
 }
 
-/* Whether it is the name or the letter of the option. */
+/* Whether an option has this name or letter. */
 static bool is_called(const cli_option *o, const char *name)
 {
 	return (o->letter && name[0] == o->letter && !name[1]) ||
 	       (o->name && !strcmp(o->name, name));
 }
 
-/* The choices of an option by its name or letter, a line each. */
+/* Prints the choices of an option given by name or letter, one per line. */
 static cli_status print_choices(const cli_program *p, const cli_option *options,
 				const char *name)
 {
@@ -220,7 +220,7 @@ int cli_shape(arena *a, const char *text, const char **name, int64_t *dims,
 
 /* ---- parsing ----------------------------------------------------------- */
 
-/* "option '--devices'" of the program's messages. */
+/* "option '--devices'" for the program's messages. */
 static const char *option_name(arena *a, const cli_program *p,
 			       const cli_option *o)
 {
@@ -292,14 +292,14 @@ static cli_status take(arena *a, const cli_program *p, const cli_option *o,
 	return CLI_OK;
 }
 
-/* The table in the form that getopt_long() takes.  Row i returns its letter, or
+/* The option table in the form for getopt_long().  Row i returns its letter, or
  * LONG_VALUES + i. */
 typedef struct getopt_table {
 	char *letters;
 	struct option *longs;
 } getopt_table;
 
-/* Whether getopt takes a value for it. */
+/* Whether getopt takes a value for this kind of option. */
 static int value_of(cli_kind kind)
 {
 	return kind == CLI_FLAG    ? no_argument
@@ -334,7 +334,8 @@ static getopt_table make_table(arena *a, const cli_option *options)
 	return t;
 }
 
-/* getopt_long() has no -MF; such words become --MF before it sees them. */
+/* Rewrites -MF and similar words to --MF, as getopt_long() does not know
+ * options with one dash and several letters. */
 static void double_dashes(arena *a, const cli_option *options, int argc,
 			  char **argv)
 {
@@ -380,7 +381,7 @@ int cli_parse(arena *a, const cli_program *p, const cli_option *options,
 	getopt_table t = make_table(a, options);
 	int value;
 	double_dashes(a, options, argc, argv);
-	argv[0] = arena_strdup(a, p->name); /* begins getopt's messages */
+	argv[0] = arena_strdup(a, p->name); /* prefix of getopt's messages */
 	optind = 0;
 	while ((value = getopt_long(argc, argv, t.letters, t.longs, NULL)) !=
 	       -1) {

@@ -17,20 +17,20 @@ typedef struct source {
 
 typedef struct diag {
 	severity severity;
-	diag_id id;	    /* of errors and warnings */
+	diag_id id;	    /* for errors and warnings */
 	range at;
-	const char *place;  /* where there is no text */
+	const char *place;  /* if there is no text */
 	const char *message;
 } diag;
 
 struct diag_sink {
 	arena *arena;
 	VEC(source) sources;
-	VEC(diag) diags; /* a note follows its diagnostic */
+	VEC(diag) diags; /* notes follow their diagnostic */
 	uint32_t next_base;
 	int nerrors;
-	bool note_dropped; /* the diagnostic before was not kept */
-	bool members;	   /* of diag_name_members() */
+	bool note_dropped; /* the preceding diagnostic was not kept */
+	bool members;	   /* as set by diag_name_members() */
 };
 
 static const struct {
@@ -149,7 +149,7 @@ void diag_line_col(const diag_sink *s, uint32_t offset, int *line, int *col)
 	*col = (int)(at - start) + 1;
 }
 
-/* The most bytes that are shown of a message, and of the name of a place. */
+/* The most bytes shown of a message, and of the name of a place. */
 enum { MAX_MESSAGE = 1000, MAX_PLACE = 300 };
 
 static bool continues(char c)
@@ -157,8 +157,9 @@ static bool continues(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* A text with words out of the input, made fit to be shown: without control
- * characters; of a long one only the beginning and the end. */
+/* A text that contains words from the input, made safe to show.  Control
+ * characters are replaced, and a long text is reduced to its beginning and
+ * end. */
 static char *shown(arena *a, char *text, size_t most)
 {
 	for (char *p = text; *p; p++)
@@ -183,7 +184,7 @@ static void say_too_many(diag_sink *s)
 	vec_push(s->arena, &s->diags, d);
 }
 
-/* Counts a diagnostic; whether it is kept. */
+/* Counts a diagnostic.  Returns whether to keep it. */
 static bool count(diag_sink *s, const diag *d)
 {
 	if (d->severity == ERROR)
@@ -288,14 +289,14 @@ int diag_count(const diag_sink *s)
 
 enum { LINE_SHOWN = 160 };
 
-/* Bytes that would move the cursor or are not text are shown as '?'. */
+/* Bytes that would move the cursor or are no text are shown as '?'. */
 static char clean(char c)
 {
 	unsigned char u = (unsigned char)c;
 	return u == '\t' ? ' ' : u < 0x20 || u == 0x7f ? '?' : c;
 }
 
-/* The line of d, of which a long one is cut to a window around the range. */
+/* Quotes the line of d.  A long line is cut to a window around the range. */
 static void quote_line(const diag_sink *s, const source *src, const diag *d,
 		       diag_view *v)
 {
@@ -364,7 +365,7 @@ static void put_clean(FILE *to, const char *s, size_t n)
 		fputc(clean(s[i]), to);
 }
 
-/* The source line with a caret under the range. */
+/* Prints the source line with a caret under the range. */
 static void print_excerpt(const diag_view *v, FILE *to, const char *on,
 			  const char *off)
 {

@@ -8,8 +8,8 @@
 
 #include "base/json.h"
 
-/* Columns of a line count its characters there: that of byte `column' of the
- * line, which the excerpt has. */
+/* SARIF counts columns in characters.  Converts byte `column' of the line in
+ * the excerpt. */
 static int characters(const diag_view *v, int column)
 {
 	int n = 1;
@@ -18,7 +18,7 @@ static int characters(const diag_view *v, int column)
 	return n;
 }
 
-/* A path as a reference (RFC 3986); one from the root is a file's URI. */
+/* A path as a URI reference (RFC 3986); an absolute path becomes a file URI. */
 static json_t *uri_of(const char *path)
 {
 	static const char hex[] = "0123456789ABCDEF";
@@ -45,14 +45,15 @@ static json_t *uri_of(const char *path)
 	return uri;
 }
 
-/* Whether the excerpt has all of the line up to a column. */
+/* Whether the excerpt has the whole line up to a column. */
 static bool is_known(const diag_view *v, int column)
 {
 	return v->excerpt && v->excerpt_column == 1 &&
 	       column - 1 <= (int)strlen(v->excerpt);
 }
 
-/* Lines, and the columns whose characters can be counted. */
+/* The lines of a diagnostic, and the columns if their characters can be
+ * counted. */
 static json_t *region_of(const diag_view *v)
 {
 	json_t *r = json_pack("{s:i}", "startLine", v->line);
@@ -67,7 +68,7 @@ static json_t *region_of(const diag_view *v)
 	return r;
 }
 
-/* Where it is; an empty object where it has no file. */
+/* The location of a diagnostic; an empty object if it has no file. */
 static json_t *location_of(const diag_view *v)
 {
 	json_t *at = json_object();
@@ -110,7 +111,7 @@ static void add_note(json_t *result, const diag_view *note)
 	json_array_append_new(all, one);
 }
 
-/* The names that results have, each once, in the order of their first one. */
+/* The rules of the results, each once, in the order of their first result. */
 static json_t *rules_of(const diag_view *views, int n)
 {
 	json_t *rules = json_array(), *known = json_object();

@@ -12,7 +12,8 @@
 
 #include "base/memory.h"
 
-/* Reads fd to its end; grows by doubling because a pipe has no size. */
+/* Reads fd to its end.  The buffer grows by doubling, because a pipe has no
+ * size. */
 static char *read_all(arena *a, int fd, size_t expected, size_t limit,
 		      size_t *len)
 {
@@ -43,7 +44,8 @@ static char *read_all(arena *a, int fd, size_t expected, size_t limit,
 	return NULL;
 }
 
-/* The pipes behind /dev/stdin and <(..) have no name of their own. */
+/* Whether a path has a name of its own; pipes behind /dev/stdin and <(..) have
+ * none. */
 static bool is_named(const char *path)
 {
 	char *real = realpath(path, NULL);
@@ -51,9 +53,9 @@ static bool is_named(const char *path)
 	return real != NULL;
 }
 
-/* Opens a file, or a pipe that somebody writes to; -1 with errno set on
- * failure, ENODEV for anything that is neither.  Does not wait: nobody may ever
- * open the other end of a named pipe, and a device may never be ready. */
+/* Opens a file, or a pipe with a writer.  Returns -1 with errno set on failure,
+ * ENODEV for anything else.  Does not wait: nobody may ever open the other end
+ * of a named pipe, and a device may never be ready. */
 static int open_input(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -91,7 +93,7 @@ char *file_read(arena *a, diag_sink *s, const char *path, size_t limit,
 	memory_guard g;
 	memory_guard_on(&g, file_close, &fd);
 	if (known && S_ISREG(st.st_mode) && (uint64_t)st.st_size > limit)
-		errno = EFBIG; /* without a byte of it */
+		errno = EFBIG; /* before any byte is read */
 	else if (known)
 		text = read_all(a, fd,
 				S_ISREG(st.st_mode) ? (size_t)st.st_size : 0,
@@ -137,11 +139,11 @@ static bool write_special(const char *path, const void *data, size_t len)
 	return ok;
 }
 
-enum { TMP_SUFFIX = 8 }; /* with the zero */
+enum { TMP_SUFFIX = 8 }; /* including the final zero */
 
-/* Creates path with a suffix, which is written at its end, for a file of its
- * own.  mkstemp() would not heed the mask of modes, which cannot be asked for
- * without a moment in which all threads have another. */
+/* Creates a file at path with a pseudorandom suffix, which is added to path.
+ * mkstemp() would ignore the umask, which cannot be read without changing it
+ * for a moment in all threads. */
 static int create_beside(char *path)
 {
 	enum { MOST = 10000 };
@@ -159,8 +161,8 @@ static int create_beside(char *path)
 	return fd;
 }
 
-/* Makes a file beside `path`, with a name for the caller to free; -1 with errno
- * set, and none, on failure. */
+/* Makes a file beside `path'.  Sets *name, for the caller to free.  Returns -1
+ * with errno set, and no name, on failure. */
 static int make_beside(const char *path, char **name)
 {
 	size_t n = strlen(path);
@@ -177,8 +179,8 @@ static int make_beside(const char *path, char **name)
 	return fd;
 }
 
-/* Writes a file beside `path` and renames it: nobody ever sees half of it.  Its
- * mode is *mode, or for NULL that of a new file. */
+/* Writes a file beside `path' and renames it, so nobody ever sees a partial
+ * file.  Its mode is *mode; if mode is NULL, that of a new file. */
 static bool replace(const char *path, const mode_t *mode, const void *data,
 		    size_t len)
 {
@@ -204,8 +206,8 @@ static bool replace(const char *path, const mode_t *mode, const void *data,
 	return ok;
 }
 
-/* Devices and pipes cannot be replaced by a rename; a link stays one, and a
- * file keeps its mode. */
+/* Devices and pipes cannot be replaced by a rename.  A link remains a link, and
+ * a file keeps its mode. */
 bool file_write(const char *path, const void *data, size_t len)
 {
 	struct stat st;
@@ -223,7 +225,7 @@ bool file_write(const char *path, const void *data, size_t len)
 	return ok;
 }
 
-/* Whether a file beside path can be made; it is removed. */
+/* Whether a file beside path can be made.  The file is removed again. */
 static bool can_replace(const char *path)
 {
 	char *tmp;
@@ -279,7 +281,7 @@ bool file_can_write_in(const char *folder)
 	return ok;
 }
 
-/* Whether two paths that name nothing yet would name one file. */
+/* Whether two paths of files that do not exist yet would name the same file. */
 static bool is_same_place(const char *path, const char *other)
 {
 	const char *const paths[] = { path, other };
@@ -332,7 +334,8 @@ char *path_join(arena *a, const char *dir, const char *name)
 	return arena_printf(a, "%s/%s", dir, name);
 }
 
-/* The bytes that two absolute paths share, to behind a slash. */
+/* The length of the common folder of two absolute paths, up to and with a
+ * slash. */
 static size_t shared_folder(const char *x, const char *y)
 {
 	size_t n = 0;
@@ -342,8 +345,9 @@ static size_t shared_folder(const char *x, const char *y)
 	return n;
 }
 
-/* to, seen from the folder from, both absolute and without links: "w.bin",
- * "../models/w.bin"; as it is where they share nothing but the root. */
+/* The path `to' relative to the folder `from', both absolute and without links:
+ * "w.bin", "../models/w.bin".  It is unchanged if they have only the root in
+ * common. */
 static const char *relative(arena *a, const char *from, const char *to)
 {
 	from = arena_printf(a, "%s/", from);

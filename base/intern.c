@@ -30,7 +30,7 @@ strmap *strmap_new(arena *a)
 	return m;
 }
 
-/* The pair of a key of n bytes, which has that hash; NULL if there is none. */
+/* The pair for a key of n bytes with this hash; NULL if there is none. */
 static pair *find(const strmap *m, const char *key, size_t n, uint64_t hash)
 {
 	uint32_t at = 0;

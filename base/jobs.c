@@ -10,27 +10,28 @@
 #include "base/arena.h"
 #include "base/memory.h"
 
-/* Bytes of a thread's stack, as of a program's first one. */
+/* The bytes of a thread's stack, as for the first thread of a program. */
 enum { STACK = 8 << 20 };
 
-/* A part, and the memory that it works in. */
+/* A part of the work, and the memory that it uses. */
 typedef struct part {
 	const job_set *of;
 	int i;
 	memory own;
 } part;
 
-/* The threads that work for a call; those of the parts take them one by one,
- * the caller's tells of them. */
+/* The threads that work for a call.  They take the parts one by one; the caller
+ * reports on them. */
 typedef struct crew {
 	const job_set *jobs;
 	part *parts;
-	memory *memory; /* of the call; NULL: none is current */
+	memory *memory; /* memory of the call; NULL: there is no call */
 	locale_t locale;
 	pthread_mutex_t lock;
-	pthread_cond_t moved; /* a part begins, or a thread ends */
+	/* signalled when a part begins or a thread ends */
+	pthread_cond_t moved;
 	int begun, told, busy; /* parts, parts, threads */
-	memory_end end; /* why no more parts begin */
+	memory_end end; /* reason why no more parts begin */
 } crew;
 
 static void run_body(void *arg)
@@ -45,7 +46,7 @@ static void tell_body(void *arg)
 	p->of->begun(p->of->arg, p->i);
 }
 
-/* The next part that is to begin; NULL after the last. */
+/* The next part to begin; NULL after the last. */
 static part *take(crew *c)
 {
 	part *p = NULL;
@@ -84,8 +85,8 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* Tells of a part as a call of its own: one that ends early must not end the
- * caller while threads work for it. */
+/* Reports on a part in a memory_call() of its own: if that ends early, it must
+ * not end the caller while threads work for it. */
 static void tell(crew *c, part *p)
 {
 	if (!c->jobs->begun)
@@ -96,7 +97,7 @@ static void tell(crew *c, part *p)
 		tell_body(p);
 }
 
-/* Starts threads; returns how many there are. */
+/* Starts threads.  Returns how many were started. */
 static int start(crew *c, pthread_t *threads, int n)
 {
 	pthread_attr_t a;
@@ -113,8 +114,8 @@ static int start(crew *c, pthread_t *threads, int n)
 	return started;
 }
 
-/* Waits for the next part to be told of; NULL when no thread is left.  Once
- * something has ended early there is nothing to tell. */
+/* Waits for the next part to report on; NULL if no thread is left.  Once
+ * something has ended early, there is nothing to report. */
 static part *await(crew *c)
 {
 	part *p = NULL;
@@ -132,14 +133,14 @@ static part *await(crew *c)
 	return p;
 }
 
-/* Makes what the parts have left the call's. */
+/* Moves what the parts have left to the call's memory. */
 static void gather(crew *c)
 {
 	for (int i = 0; i < c->begun && c->memory; i++)
 		memory_thread_end(&c->parts[i].own);
 }
 
-/* One after the other, from the first-th on. */
+/* Runs the parts one after the other, from number `first' on. */
 static void run_here(const job_set *j, int first)
 {
 	for (int i = first; i < j->n; i++) {

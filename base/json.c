@@ -17,7 +17,7 @@ struct json_values {
 	json_t *at[];
 };
 
-/* Frees what nobody else refers to. */
+/* Frees values to which nothing else refers. */
 static void sweep(struct json_values *v)
 {
 	int n = v->n;
@@ -34,7 +34,7 @@ static size_t size_of(int cap)
 	return sizeof(struct json_values) + (size_t)cap * sizeof(json_t *);
 }
 
-/* Room for one more value; ends the call where there is none. */
+/* Makes room for one more value.  Ends the call if there is no memory. */
 static struct json_values *make_room(memory *m)
 {
 	struct json_values *v = m->values;
@@ -54,8 +54,8 @@ static struct json_values *make_room(memory *m)
 	return more;
 }
 
-/* Parts that are in the list as well outlive the first loop; the others have no
- * other owner. */
+/* Values in the list may be parts of others in it.  These survive the first
+ * loop; other parts have no other owner and are freed there. */
 void json_values_end(memory *m)
 {
 	struct json_values *v = m->values;

@@ -11,13 +11,13 @@
 
 typedef struct memory_frame {
 	struct memory_frame *outer;
-	uint64_t serial; /* of the newest item when it began */
+	uint64_t serial; /* that of the newest item when the call began */
 	struct json_values *values;
 	jmp_buf back;
 } memory_frame;
 
-/* Set while memory_call() runs, and restored by it, in place of an argument
- * that every function of the compiler would hand on. */
+/* Set while memory_call() runs, and restored by it.  It replaces an argument
+ * that every function of the compiler would have to pass on. */
 static _Thread_local memory *current;
 
 memory *memory_current(void)
@@ -27,7 +27,7 @@ memory *memory_current(void)
 
 /* ---- calls -------------------------------------------------------------- */
 
-/* The newest guard since then; NULL. */
+/* The newest guard with a later serial number; NULL if there is none. */
 static memory_item *find_guard(const memory *m, uint64_t serial)
 {
 	memory_item *i = m->items;
@@ -68,8 +68,8 @@ memory_end memory_call(memory *m, void (*body)(void *arg), void *arg)
 	return m->why;
 }
 
-/* The resources are given back here, where the stack that holds some of them is
- * still there. */
+/* The resources are freed here, while the stack that contains some of them
+ * still exists. */
 _Noreturn void memory_fail(memory_end why)
 {
 	memory *m = current;
@@ -190,7 +190,7 @@ void memory_leave(memory_item *i)
 
 typedef struct chunk {
 	memory_item item;
-	size_t nbytes; /* with this */
+	size_t nbytes; /* including this header */
 	alignas(max_align_t) unsigned char at[];
 } chunk;
 

@@ -40,8 +40,8 @@ int spelling_distance(const char *a, const char *b)
 	return one[nb];
 }
 
-/* Whether the shorter one of two names, of three letters or more, is the
- * longer one's beginning. */
+/* Whether the shorter of two names, of at least three letters, is the beginning
+ * of the longer one. */
 static bool begins(const char *a, const char *b)
 {
 	size_t n = least(strlen(a), strlen(b));

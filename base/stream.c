@@ -12,7 +12,7 @@ static void drop(void *of)
 	free(s->text);
 }
 
-/* NULL, or the end of the current call. */
+/* Returns NULL, or ends the current call. */
 static void *no_memory(void)
 {
 	if (memory_current())

@@ -7,8 +7,8 @@
 #include "base/vec.h"
 
 enum {
-	WIDEST_COLUMN = 24, /* a wider cell shifts only its own row */
-	LEAST_WRAPPED = 30, /* columns that wrapped text needs */
+	WIDEST_COLUMN = 24, /* a wider cell only shifts its own row */
+	LEAST_WRAPPED = 30, /* least columns for wrapped text */
 	CONTINUED = 4,      /* indent of continuation lines */
 };
 
@@ -82,8 +82,8 @@ void table_add(text_table *t, const char *cell)
 	t->cells[t->n++] = cell;
 }
 
-/* The column at which each cell begins, then the column at which the last one
- * ends, plus 2; cells wider than `widest' do not count. */
+/* The column at which each cell begins, and at last the column at which the
+ * last one ends plus 2.  Cells wider than `widest' do not count. */
 static int *column_starts(const text_table *t, int indent, int widest)
 {
 	int *starts = ARENA_ARRAY(t->arena, int, t->ncolumns + 1);
@@ -100,7 +100,7 @@ static int *column_starts(const text_table *t, int indent, int widest)
 	return starts;
 }
 
-/* The columns of a table that fits; NULL where it does not. */
+/* The columns of a table if it fits; otherwise NULL. */
 static int *fitting_starts(const text_table *t, int indent)
 {
 	int *starts = column_starts(t, indent, INT_MAX);
@@ -148,7 +148,7 @@ void table_print(const text_table *t, FILE *to, int indent)
 	print_rows(t, starts, to);
 }
 
-/* Prints each row after the first as a paragraph; the first row holds the names
+/* Prints each row after the first as a paragraph.  The first row has the names
  * of the columns. */
 static void print_paragraphs(const text_table *t, FILE *to, int indent,
 			     int own)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of decimals with which v, in [1, 1000), has three digits; one less
- * if v rounds up to 10.0 or 100. */
+/* The number of decimals that gives v, in [1, 1000), three digits.  It is one
+ * less if v rounds up to 10.0 or 100. */
 static int decimals(double v)
 {
 	return v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2;
@@ -73,7 +73,8 @@ quantity units_right(quantity q, int width)
 	return r;
 }
 
-/* 1024 to the letter's power, or 1000 for the unit's; 0 for other units. */
+/* The factor of a unit: 1024 to the letter's power, or 1000 for decimal units;
+ * 0 for an unknown unit. */
 static int64_t scale_of(const char *unit)
 {
 	static const char letters[] = "KMGT";
@@ -104,7 +105,7 @@ bool units_read_size(const char *text, int64_t *v)
 	if (whole == 0 || scale == 0 || errno || n >= most / scale)
 		return false;
 	*v = n * scale;
-	/* The fraction of up to 15 digits is exact enough to be truncated. */
+	/* A fraction of up to 15 digits is exact enough to be truncated. */
 	if (part > 0)
 		*v += (int64_t)(strtod(text + whole, NULL) * (double)scale);
 	return true;
