@@ -78,7 +78,7 @@ static void document(api_call *c, void *arg)
 	doc_request r = { .arena = d->arena, .of = q->of };
 	const cli_option table[] = {
 		{ CLI_CHOICE, 0, "format", "FORMAT",
-		  "markdown, html: one file, which needs no other, or json",
+		  "markdown, html: one self-contained file, or json",
 		  &r.format, .choices = doc_formats },
 		{ CLI_REPEAT, 0, "op", "NAME",
 		  "one of the definitions; may be repeated", &r.names },

@@ -37,8 +37,8 @@ const char *place_network(const place_options *o);
 	  "8xh100-nvlink, 2x8xh100, h100-cluster) or a file",                \
 	  &(o)->topology, .choices = words_of_machines(a) },                 \
 	{ CLI_TEXT, 0, "link", "GB/S[,US]",                                  \
-	  "let a transfer take US microseconds (0) and its bytes at "        \
-	  "GB/S; the default is in the file", &(o)->link },                  \
+	  "the bandwidth and the latency in microseconds (0) of transfers; " \
+	  "the default is in the file", &(o)->link },                        \
 	{ CLI_TEXT, 0, "memory", "SIZE",                                     \
 	  "let no device need more than SIZE bytes (2G, 80GB)",              \
 	  &(o)->memory },                                                    \

@@ -33,44 +33,43 @@ enum { PLACE_MAX_CHUNKS = 4096 };
 
 #define PLACE_OPTIONS_MORE(a, o)                                             \
 	{ CLI_CHOICE, 0, "objective", "WHAT",                                \
-	  "default: the algorithm's own; of mcap: peak (its own), load "     \
-	  "(the longest stage), makespan (the formula's step; its own "      \
-	  "with a limit of memory); of capture: makespan (the step; its "    \
-	  "own), peak, cost (device-seconds); of load: load; of all "        \
-	  "others: makespan",                                                \
+	  "the cost to minimize; for mcap: peak (its default), load (the "   \
+	  "longest stage), makespan (the formula's step; its default with "  \
+	  "a memory limit); for capture: makespan (the step; its default), " \
+	  "peak, cost (device-seconds); for load: load; for all others: "    \
+	  "makespan",                                                        \
 	  &(o)->objective, .choices = place_objectives },                    \
 	{ CLI_TEXT, 0, "schedule", "S",                                      \
-	  "of stages: 1f1b (default), gpipe, zb; of mcap also "              \
-	  "interleaved:V, V chunks of layers on each device",                \
+	  "stages: 1f1b (default), gpipe, zb; for mcap also interleaved:V, " \
+	  "V chunks of layers on each device",                               \
 	  &(o)->schedule, .choices = words_of_schedules((a), false) },       \
 	{ CLI_INT, 0, "micro-batches", "M",                                  \
-	  "of stages; if it is not given, mcap and pipedream take four per "  \
-	  "device, and capture tries all",                                   \
+	  "stages: the number of micro-batches; by default mcap and "        \
+	  "pipedream take four per device, and capture tries all",           \
 	  &(o)->micro_batches, .min = 1, .max = 1 << 16 },                   \
 	{ CLI_FLAG, 0, "recompute", NULL,                                    \
-	  "of stages: keep only a stage's inputs, and compute the "          \
-	  "activations again", &(o)->recompute },                            \
+	  "stages: keep only a stage's inputs, and compute the activations " \
+	  "again", &(o)->recompute },                                        \
 	{ CLI_FLAG, 0, "no-recompute", NULL,                                 \
-	  "of capture: try no plans that recompute", &(o)->no_recompute },   \
+	  "capture: try no plans that recompute", &(o)->no_recompute },      \
 	{ CLI_FLAG, 0, "zero", NULL,                                         \
-	  "of capture: divide the optimizer's states among replicas",        \
+	  "capture: divide the optimizer's states among replicas",           \
 	  &(o)->zero },                                                      \
 	{ CLI_FLAG, 0, "uneven", NULL,                                       \
-	  "of capture: let stages differ in devices, replicas, tensor "      \
-	  "degree and recomputation, where equal stages do not fit or "      \
-	  "are slow; the search takes longer", &(o)->uneven },               \
+	  "capture: let stages differ in devices, replicas, tensor degree "  \
+	  "and recomputation, if equal stages do not fit or are slow; the "  \
+	  "search takes longer", &(o)->uneven },                             \
 	{ CLI_FLAG, 0, "frontier", NULL,                                     \
-	  "of mcap, capture: print all peaks with the least times for "       \
-	  "them",                                                            \
+	  "mcap, capture: print all peaks with the least times for them",    \
 	  &(o)->frontier },                                                  \
 	{ CLI_FLAG, 0, "predictor", NULL,                                    \
-	  "of mcap: choose by mCAP's additive predictor, and print its "     \
+	  "mcap: choose by mCAP's additive predictor, and print its "        \
 	  "error", &(o)->predictor },                                        \
 	{ CLI_FLAG, 0, "any-split", NULL,                                    \
-	  "of load: also splits that are not contiguous; not proven",        \
+	  "load: also try splits that are not contiguous; not proven",       \
 	  &(o)->any_split },                                                 \
 	{ CLI_INT, 0, "cores", "N",                                          \
-	  "of load: processor cores; the default is in the file",            \
+	  "load: the number of processor cores; the default is in the file", \
 	  &(o)->cores, .min = 0, .max = PLACE_MAX_DEVICES }
 
 /* A request to one algorithm.  Everything it points to must live as long as the

@@ -40,17 +40,18 @@ typedef struct plan_model {
 	  "keep the output OUT for the next run, as its input IN; '*' in "   \
 	  "both stands for the same text; may be repeated", &(c)->pairs },   \
 	{ CLI_INT, 0, "carry-length", "N",                                   \
-	  "the entries that such an input has room for, if the output adds " \
-	  "some", &(c)->length, .min = 1, .max = (int64_t)1 << 40 },         \
+	  "the number of entries that such an input can hold, if the "       \
+	  "output adds entries", &(c)->length,                               \
+	  .min = 1, .max = (int64_t)1 << 40 },                               \
 	{ CLI_TEXT, 0, "carry-mask", "NAME",                                 \
-	  "the input that says which entries are there: the plan computes "  \
+	  "the input that marks the entries present; the plan computes "     \
 	  "it", &(c)->mask },                                                \
 	{ CLI_TEXT, 0, "carry-positions", "NAME",                            \
-	  "the input that has the new entries' positions: the plan "         \
-	  "computes it", &(c)->positions },                                  \
+	  "the input with the new entries' positions; the plan computes "    \
+	  "it", &(c)->positions },                                           \
 	{ CLI_TEXT, 0, "carry-position", "NAME",                             \
-	  "the input that says how many entries are there, where the model " \
-	  "has one", &(c)->position }
+	  "the model's input for the number of entries present, if it has "  \
+	  "one", &(c)->position }
 
 #define PLAN_OPTIONS_MODEL(m)                                                \
 	PLAN_OPTIONS_SIZES(m),                                               \
@@ -97,9 +98,9 @@ const topology *plan_topology_of_stages(job *d, const char *name, int64_t k);
 
 #define PLAN_OPTION_BUCKET_BYTES(text)                                       \
 	{ CLI_TEXT, 0, "bucket-bytes", "SIZE",                               \
-	  "put small reductions together, up to SIZE bytes of them; 0: "     \
-	  "none; auto: as the machine's latency and bandwidth ask for "      \
-	  "(default with --topology, else 0)", (text),                       \
+	  "group small reductions into buckets of up to SIZE bytes; 0: "     \
+	  "none; auto: by the machine's latency and bandwidth (default "     \
+	  "with --topology, else 0)", (text),                                \
 	  .choices = words_auto }
 
 /* Reads --bucket-bytes, if given, for plans for that machine:
@@ -119,9 +120,9 @@ bool plan_read_bucket(job *d, const char *text, const char *machine,
 
 #define PLAN_OPTIONS_PINS(o)                                                 \
 	{ CLI_REPEAT, 0, "pin", "NAMES=WORDS",                               \
-	  "choose how tensors are held (cut D, replicated) or operators "    \
-	  "are divided (by V, whole): a word per axis, or one for all; or, "  \
-	  "of a pipeline, where operators lie (stage S, on D), and of "      \
+	  "fix how tensors are held (cut D, replicated) or operators are "   \
+	  "divided (by V, whole): a word per axis, or one for all; in a "    \
+	  "pipeline, the stage of operators (stage S, on D), and for "       \
 	  "'stage S' its devices N, replicas R; may be repeated",            \
 	  &(o)->pins },                                                      \
 	{ CLI_TEXT, 0, "pins", "FILE",                                       \

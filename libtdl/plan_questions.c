@@ -227,10 +227,10 @@ static json_t *all_facts(api_call *c, question *q)
 		  "draw the frontier of 'tdlc plan', its JSON",
 		  &f->frontier },
 		{ CLI_TEXT, 0, "trace", "FILE",
-		  "draw the step that 'tdlrun' has measured, its trace",
+		  "draw the measured step in a trace of 'tdlrun'",
 		  &f->trace },
 		{ CLI_FLAG, 0, "compare", NULL,
-		  "draw the plans of all planners, too, as 'tdlc compare' "
+		  "also draw the plans of all planners, as 'tdlc compare' "
 		  "finds them", &q->compare },
 		{ CLI_END },
 	};

@@ -39,12 +39,12 @@ typedef struct plan_options {
 #define PLAN_OPTIONS_STAGES(a, o)                                            \
 	{ CLI_TEXT, 0, "stages", "P",                                        \
 	  "divide the layers into P stages of a pipeline, each on devices "  \
-	  "of its own; auto: the best P; none: --algorithm auto takes no "    \
-	  "stages; needs --micro-batches",                                   \
+	  "of its own; auto: the best P; none: no stages in the plans of "   \
+	  "--algorithm auto; needs --micro-batches",                         \
 	  &(o)->stages, .choices = words_of_stages },                        \
 	{ CLI_TEXT, 0, "replicas", "D",                                      \
-	  "let D parts of a stage's devices have a part of the samples "     \
-	  "each (default: auto, the best D)", &(o)->replicas,                \
+	  "divide the samples among D replicas of each stage (default: "     \
+	  "auto, the best D)", &(o)->replicas,                               \
 	  .choices = words_auto },                                           \
 	{ CLI_TEXT, 0, "schedule", "S",                                      \
 	  "the order of passes in the stages: 1f1b (default), gpipe, zb, "   \
@@ -60,15 +60,15 @@ extern const char *const plan_objectives[]; /* "time", .. */
 #define PLAN_OPTION_MICRO_BATCHES(o)                                         \
 	{ CLI_TEXT, 0, "micro-batches", "M",                                 \
 	  "divide the batch of a step into M parts, run one after the "      \
-	  "other; what depends on all of it is added up; auto: the best M",  \
+	  "other; sums over the batch are accumulated; auto: the best M",    \
 	  &(o)->micro_batches, .choices = words_auto },                      \
 	{ CLI_FLAG, 0, "micro-batch-statistics", NULL,                       \
-	  "let each micro-batch have sums over its own samples where an "    \
-	  "operator needs such a sum, as normalizations do",                 \
+	  "compute the sums over samples that operators such as "            \
+	  "normalizations need in each micro-batch",                         \
 	  &(o)->statistics },                                                \
 	{ CLI_REPEAT, 0, "batch-dim", "NAME=D",                              \
 	  "dimension D of input NAME is the batch; may be repeated "         \
-	  "(default: the dimensions that the model calls so)",               \
+	  "(default: the batch that the model declares)",                    \
 	  &(o)->batch_dims }
 
 /* The options of the search; those of the model are in plan_input.h. */
@@ -99,7 +99,7 @@ extern const char *const plan_objectives[]; /* "time", .. */
 
 #define PLAN_OPTIONS_STRICT(o)                                               \
 	{ CLI_FLAG, 0, "fail-on-opaque", NULL,                               \
-	  "end with an error where no strategy divides an operator",         \
+	  "end with an error if no strategy divides an operator",            \
 	  &(o)->strict.fail_on_opaque },                                     \
 	{ CLI_TEXT, 0, "warn-replicate", "SIZE",                             \
 	  "warn about each tensor of at least SIZE bytes (2G, 80GB) "        \

@@ -42,13 +42,13 @@ typedef struct planner_request {
 	  "compare A only; may be repeated", &(r)->algorithms,               \
 	  .choices = words_of_compared((a)) },                               \
 	{ CLI_INT, 0, "micro-batches", "M",                                  \
-	  "divide the batch into M parts; with several devices, pipelines "  \
-	  "of stages are compared, too: the best that is found, and those "  \
-	  "of mcap, pipedream and capture", &(r)->micro_batches,             \
+	  "divide the batch into M parts; with several devices, also "       \
+	  "compare pipelines: the best one found, and those of mcap, "       \
+	  "pipedream and capture", &(r)->micro_batches,                      \
 	  .min = 1, .max = PLAN_MAX_TURNS },                                 \
 	{ CLI_FLAG, 0, "micro-batch-statistics", NULL,                       \
-	  "let each micro-batch have sums over its own samples where an "    \
-	  "operator needs such a sum", &(r)->statistics },                   \
+	  "compute the sums over samples that operators such as "            \
+	  "normalizations need in each micro-batch", &(r)->statistics },     \
 	{ CLI_REPEAT, 0, "with", "A",                                        \
 	  "also compare A, which needs another program (ilp)",               \
 	  &(r)->with, .choices = words_of_planners((a), false) },            \

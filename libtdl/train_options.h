@@ -45,9 +45,8 @@ extern const char *const train_precisions[];
 	  "do not train the weights whose names match; may be repeated",     \
 	  &(r)->freeze },                                                    \
 	{ CLI_REPEAT, 0, "train-only", "GLOB",                               \
-	  "train the weights whose names match, and no others; single "      \
-	  "numbers of an ONNX model are weights where they do; may be "      \
-	  "repeated", &(r)->only },                                          \
+	  "train only the weights whose names match, which may be single "   \
+	  "numbers of an ONNX model; may be repeated", &(r)->only },         \
 	{ CLI_INT, 0, "seed", "N",                                           \
 	  "the seed of random initial values", &(r)->seed,                   \
 	  .min = 0, .max = 9e18 }
@@ -55,9 +54,9 @@ extern const char *const train_precisions[];
 #define DRIVER_OPTIONS_TRAIN(r)                                              \
 	DRIVER_OPTIONS_TRAIN_STEP(r),                                        \
 	{ CLI_TEXT, 0, "recompute", "WHAT",                                  \
-	  "recompute tensors for the backward pass: some names (GLOB,..), "  \
-	  "as many as bring computed tensors down to a size (2G), or to the "  \
-	  "least possible (sqrt); all that a stage of a pipeline computes "  \
+	  "recompute tensors for the backward pass: those named (GLOB,..); " \
+	  "enough to bring computed tensors down to a size (2G), or to the " \
+	  "minimum (sqrt); the forward pass of each pipeline stage "         \
 	  "(stage)", &(r)->recompute }
 
 /* Sets o->train, o->numbers and o->seed for the model at a path.  Returns

@@ -167,14 +167,14 @@ cli_status command_compile(page *p, int argc, char **argv)
 		  "write the operators that compute the gradients, as TDL",
 		  &o.gradients },
 		{ CLI_FLAG, 0, "-MD", NULL,
-		  "write the files that were read as a rule for make",
+		  "also write a make rule that names the files read",
 		  &o.depends },
 		{ CLI_TEXT, 0, "-MF", "DEP",
 		  "write that rule to DEP, not beside the output",
 		  &o.dep_file },
 		{ CLI_REPEAT, 0, "-MT", "TARGET",
-		  "that rule's target as it is, not the output; may be "
-		  "repeated",
+		  "the target of that rule, unchanged, instead of the output; "
+		  "may be repeated",
 		  &o.targets },
 		PAGE_OPTION_STRICT(p),
 		PAGE_OPTIONS(p),

@@ -45,7 +45,7 @@ cli_status command_doc(page *p, int argc, char **argv)
 	int format = 0;
 	const cli_option options[] = {
 		{ CLI_CHOICE, 0, "format", "FORMAT",
-		  "markdown, or html: one file, which needs no other",
+		  "markdown, or html: one self-contained file",
 		  &format, .choices = formats },
 		PAGE_OPTION_OUTPUT(p),
 		PAGE_OPTION_JSON(p),

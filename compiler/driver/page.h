@@ -83,7 +83,7 @@ extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
 	  .choices = page_diagnostics }
 
 #define PAGE_OPTION_STRICT(p)                                                \
-	{ CLI_FLAG, 0, "-Werror", NULL, "take warnings for errors",          \
+	{ CLI_FLAG, 0, "-Werror", NULL, "treat warnings as errors",          \
 	  &(p)->strict }
 
 #define PAGE_OPTION_JSON(p)                                                  \
@@ -93,8 +93,8 @@ extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
 /* Applies to calls between progress_begin() and progress_end() (progress.h). */
 #define PAGE_OPTION_PROGRESS(p)                                              \
 	{ CLI_FLAG, 0, "progress", NULL,                                     \
-	  "say what is done, after a second, where standard error is no "    \
-	  "terminal, too", &(p)->progress }
+	  "show progress after a second, even if standard error is not a "   \
+	  "terminal", &(p)->progress }
 
 #define PAGE_OPTION_OUTPUT(p)                                                \
 	{ CLI_TEXT, 'o', "output", "FILE",                                   \
@@ -107,8 +107,8 @@ extern const char *const page_diagnostics[]; /* "text", "json", "sarif" */
 
 #define PAGE_OPTION_PROFILE(p)                                               \
 	{ CLI_REPEAT, 0, "profile", "FILE",                                  \
-	  "predict times by what tdlrun --profile, or tdlc profile, has "   \
-	  "measured; may be repeated", &(p)->profiles }
+	  "predict times from the measurements of tdlrun --profile or tdlc " \
+	  "profile; may be repeated", &(p)->profiles }
 
 #define PAGE_OPTION_TOPOLOGY(p, to)                                          \
 	{ CLI_TEXT, 0, "topology", "T",                                      \

@@ -115,8 +115,9 @@ cli_status command_plan(page *p, int argc, char **argv)
 		  "write a program in CUDA that runs the plan to DIR",
 		  &o.cuda },
 		{ CLI_TEXT, 0, "report", "FILE.html",
-		  "draw the plan on a page, as tdlc report does; one of a "
-		  "frontier with the others of it", &o.report },
+		  "draw the plan on a page, as tdlc report does; with "
+		  "--frontier=N, beside the others of the "
+		  "frontier", &o.report },
 		PAGE_OPTION_PROGRESS(p),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTION_LOAD(p),

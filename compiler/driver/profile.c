@@ -11,8 +11,8 @@ cli_status command_profile(page *p, int argc, char **argv)
 	static const char measures[] = "tdl_model_profile";
 	const cli_option options[] = {
 		{ CLI_TEXT, 'o', "output", "PROFILE",
-		  "the file for what is measured; what it has already is kept, "
-		  "and adds up", &p->output },
+		  "the file for the measurements, which are added to those "
+		  "that it has", &p->output },
 		PAGE_OPTION_PROGRESS(p),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTION_LOAD(p),

@@ -65,7 +65,8 @@ cli_status command_show(page *p, int argc, char **argv)
 		{ CLI_FLAG, 0, "dot", NULL, "print a drawing for graphviz",
 		  &o.dot },
 		{ CLI_FLAG, 0, "unfolded", NULL,
-		  "with --dot: draw each operator, also of many", &o.unfolded },
+		  "with --dot: draw every operator, however many",
+		  &o.unfolded },
 		{ CLI_FLAG, 0, "costs", NULL,
 		  "print a cost graph for tdlc place, as JSON: times of "
 		  "operators, bytes of results and states", &o.costs },

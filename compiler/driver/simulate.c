@@ -40,8 +40,8 @@ cli_status command_simulate(page *p, int argc, char **argv)
 		{ CLI_TEXT, 0, "diagram", "FILE",
 		  "draw the pipeline as SVG", &diagram },
 		{ CLI_TEXT, 0, "beside", "TRACE",
-		  "print where the step differs most from one that tdlrun "
-		  "--trace has measured", &beside },
+		  "print where the step differs most from a trace of tdlrun "
+		  "--trace", &beside },
 		PAGE_OPTION_PROFILE(p),
 		PAGE_OPTION_JSON(p),
 		PAGE_OPTIONS(p),

@@ -270,7 +270,7 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  &o->processes.ranks, 1, 65536 },
 		{ CLI_REAL, 0, "timeout", "SECONDS",
 		  "end the run if a process is silent or makes no progress for "
-		  "so long; 8 if not given", &o->processes.timeout, 1, 1e6 },
+		  "that long; 8 if not given", &o->processes.timeout, 1, 1e6 },
 		{ CLI_REAL, 0, "patience", "SECONDS",
 		  "the former name of --timeout", &o->processes.timeout, 1,
 		  1e6 },
@@ -286,13 +286,13 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  "the file for the outputs of the last step, and for the "
 		  "states if it changes any", &o->outputs },
 		{ CLI_TEXT, 0, "trace", "FILE.json",
-		  "the file for when each worker did what in the last step, "
-		  "for Chrome, Perfetto and 'tdlc report --trace'",
+		  "the file for a trace of the last step, by worker, for "
+		  "Chrome, Perfetto and 'tdlc report --trace'",
 		  &o->trace },
 		{ CLI_TEXT, 0, "profile", "FILE.json",
 		  "the file for the time of each instruction on each worker, "
-		  "for 'tdlc plan --profile'; what it has already is kept, and "
-		  "adds up", &o->profile },
+		  "for 'tdlc plan --profile'; the times are added to those "
+		  "that it has", &o->profile },
 		{ CLI_INT, 0, "steps", "N",
 		  "run N steps; if not given, one, with --profile 12, or with "
 		  "--data all steps of the epochs", &o->steps, 1, 1e9 },
@@ -315,8 +315,8 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  "the learning rate, or its initial value",
 		  &o->learning_rate, 0, 1e9 },
 		{ CLI_TEXT, 0, "data", "FILE.npz",
-		  "samples, by the names of the inputs, that batches are cut "
-		  "from", &o->data },
+		  "the samples, by the names of the inputs, from which batches "
+		  "are cut", &o->data },
 		{ CLI_INT, 0, "epochs", "N",
 		  "train N times over the samples; 1 if not given", &o->epochs,
 		  1, 1e9 },
@@ -358,16 +358,17 @@ static int parse(arena *a, options *o, int argc, char **argv,
 		  "continue each row of a prompt by N tokens, the likeliest "
 		  "each time", &o->generate, 1, 1e9 },
 		{ CLI_INT, 0, "stop", "ID",
-		  "let a row end behind this token", &o->stop, 0, 1e15 },
+		  "end a row after this token", &o->stop, 0, 1e15 },
 		{ CLI_TEXT, 0, "prompt", "FILE.npz",
 		  "the prompt, [rows, tokens], by the name of the input that "
-		  "takes tokens; -1 behind rows that are shorter", &o->prompt },
+		  "takes tokens; -1 after the end of shorter rows",
+		  &o->prompt },
 		{ CLI_TEXT, 0, "token-input", "NAME",
-		  "that input; if not given, the only one of integers that "
+		  "that input; if not given, the only integer input that "
 		  "nothing else feeds", &o->token_input },
 		{ CLI_TEXT, 0, "logits", "NAME",
-		  "the output with the scores of the words; 'logits', or the "
-		  "only one that may be it, if not given", &o->logits },
+		  "the output with the scores of the words; if not given, "
+		  "'logits', or the only one possible", &o->logits },
 		{ CLI_FLAG, 0, "calibrate", NULL,
 		  "measure this machine, without a plan: a topology for tdlc "
 		  "plan --topology", &o->calibrate },
