@@ -43,7 +43,7 @@ bool json_reader_number(const json_reader *r, const json_t *of,
 	return json_reader_wrong(
 		r, arena_printf(r->a, "'%s' is %s; a number of at least %g is "
 				"expected", key,
-				v ? "something else" : "missing", least));
+				v ? "invalid" : "missing", least));
 }
 
 bool json_reader_whole(const json_reader *r, const json_t *of,
@@ -95,7 +95,7 @@ bool json_reader_string(const json_reader *r, const json_t *of,
 	const char *text = v ? json_string_value(v) : "";
 	*to = text ? arena_strdup(r->a, text) : "";
 	return text || json_reader_wrong(
-		r, arena_printf(r->a, "'%s' is something else; a string is "
+		r, arena_printf(r->a, "'%s' is invalid; a string is "
 				"expected", key));
 }
 
@@ -110,7 +110,7 @@ bool json_reader_list(const json_reader *r, const json_t *of, const char *key,
 	return json_reader_wrong(
 		r, arena_printf(r->a, "'%s' is %s; a list of %zu to %zu is "
 				"expected", key,
-				*to ? "something else" : "missing", least,
+				*to ? "invalid" : "missing", least,
 				most));
 }
 

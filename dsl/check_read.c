@@ -245,8 +245,8 @@ void check_bound(checker *c, const ast_expr *item)
 	for (int i = 0; i < c->bound.n; i++)
 		any |= c->bound.at[i].pack->name == p->name;
 	check_error(c, DIAG_UNBOUND_INDEX, item->at,
-		    any ? "the lambdas around bind some dimensions of '..%s' "
-			  "only"
-			: "no lambda around binds '..%s'",
+		    any ? "the lambdas around this bind only some dimensions "
+			  "of '..%s'"
+			: "no lambda around this binds '..%s'",
 		    p->name);
 }

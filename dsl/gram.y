@@ -560,8 +560,7 @@ if:
 static void dsl_yyerror(const range *at, dsl_parser *p, const char *what)
 {
 	(void)what;
-	dsl_fault(p, DIAG_TOO_DEEP, *at, "what is open here is nested too "
-		  "deep");
+	dsl_fault(p, DIAG_TOO_DEEP, *at, "the nesting here is too deep");
 }
 
 enum { MAX_EXPECTED = 4 };

@@ -147,8 +147,8 @@ void dsl_unexpected(dsl_parser *p, range at, const char *got,
 		literal ? arena_printf(p->arena, "'%.*s'", (int)n, text) : got;
 	bool heard = !p->quiet && !p->stop;
 	if (expected)
-		dsl_fault(p, DIAG_SYNTAX, at, "%s where %s is expected", what,
-			  expected);
+		dsl_fault(p, DIAG_SYNTAX, at, "%s is expected, not %s",
+			  expected, what);
 	else
 		dsl_fault(p, DIAG_SYNTAX, at, "%s is not expected here", what);
 	if (heard && !expected && !strcmp(what, "'='"))

@@ -213,7 +213,7 @@ static void warn_few_samples(job *d, const plan_request *how,
 	const graph *g = how->graph;
 	const char *text = arena_printf(
 		d->arena, "'%s' divides the batch, of which %s has %lld "
-		"sample%s, fewer than %d devices: some compute what others do",
+		"sample%s, fewer than %d devices: some repeat others' work",
 		s->algorithm, g->turns ? "a micro-batch" : "a step",
 		(long long)s->few_samples, s->few_samples == 1 ? "" : "s",
 		how->k);

@@ -121,8 +121,8 @@ static bool copy_planner(const reader *r, const json_t *from, json_t *to)
 	if (r->path && train &&
 	    json_is_true(train) != r->p->stages[0].training)
 		return wrong(r, json_is_true(train) ?
-			     "its plans are of training, this one is not" :
-			     "its plans are not of training, this one is");
+			     "its plans are for training, this one is not" :
+			     "its plans are not for training, this one is");
 	json_object_set_new(to, "byte_model",
 			    number_or_null(json_object_get(model, "total")));
 	json_object_set_new(to, "gap",

@@ -75,8 +75,8 @@ static kexpr *float_as(context *cx, double f, dtype want, range at)
 		return kx_float(a, f, want);
 	if (isinf(f) && dtype_is_int(want))
 		return kx_int(a, extreme(want, f > 0), want);
-	expand_error(cx, DIAG_TYPE_MISMATCH, at, "the number %g where %s is "
-		     "expected", f, dtype_name(want));
+	expand_error(cx, DIAG_TYPE_MISMATCH, at, "%s is expected, not the "
+		     "number %g", dtype_name(want), f);
 	return NULL;
 }
 
@@ -85,7 +85,7 @@ static kexpr *bool_as(context *cx, bool b, dtype want, range at)
 	if (want == DT_NONE || want == DT_BOOL)
 		return kx_int(cx->tmp, b, DT_BOOL);
 	expand_error(cx, DIAG_TYPE_MISMATCH, at,
-		     "a condition where %s is expected", dtype_name(want));
+		     "%s is expected, not a condition", dtype_name(want));
 	return NULL;
 }
 
@@ -94,9 +94,9 @@ static kexpr *expr_as(context *cx, val v, dtype want, range at)
 	if (want == DT_NONE || v.e->type == want)
 		return v.e;
 	expand_error(cx, DIAG_TYPE_MISMATCH, at,
-		     "this is of type %s where %s is expected; write "
+		     "%s is expected, this is of type %s; write "
 		     "cast(.., %s)",
-		     dtype_name(v.e->type), dtype_name(want),
+		     dtype_name(want), dtype_name(v.e->type),
 		     dtype_name(want));
 	return NULL;
 }
@@ -119,7 +119,7 @@ kexpr *expand_as(context *cx, val v, dtype want, range at)
 		break;
 	case VAL_STRING:
 		expand_error(cx, DIAG_TYPE_MISMATCH, at,
-			     "a string where %s is expected",
+			     "%s is expected, not a string",
 			     want == DT_NONE ? "a number" : dtype_name(want));
 		break;
 	case VAL_BAD:

@@ -49,8 +49,8 @@ int pack_index(context *cx, const ast_expr *item, kexpr **out)
 		out[i] = p->index[positions[i]];
 		if (!out[i]) {
 			expand_error(cx, DIAG_UNBOUND_INDEX, item->at,
-				     "dimension %d of the pack '..%s' is bound "
-				     "by no lambda around this",
+				     "no lambda around this binds dimension %d "
+				     "of the pack '..%s'",
 				     positions[i], p->name);
 			return -1;
 		}

@@ -42,8 +42,8 @@ static bool can_be_written(arena *a, const plan *p, diag_sink *s)
 {
 	if (p->loop.turns && p->loop.batch % p->loop.turns)
 		return refuse(p, s, arena_printf(
-			a, "a module for JAX has micro-batches of one size, "
-			"and %d of %" PRId64 " samples have not",
+			a, "a JAX module needs micro-batches of one size, "
+			"and %d of %" PRId64 " samples are not",
 			p->loop.turns, p->loop.batch));
 	return has_types(a, p, s);
 }

@@ -85,7 +85,7 @@ static bool has_no_loop(const plan *p, diag_sink *s)
 {
 	if (p->loop.turns == 0)
 		return true;
-	diag_error_in(s, DIAG_NO_CUDA, p->model, "a program in CUDA runs no "
+	diag_error_in(s, DIAG_NO_CUDA, p->model, "a CUDA program cannot run a "
 		      "plan with micro-batches");
 	return false;
 }

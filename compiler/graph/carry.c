@@ -448,7 +448,7 @@ static bool check_options(carrier *c)
 	const diag_sink *s = c->b->sink;
 	if (c->growth == 0 && (o->length || o->mask))
 		return o->position && !o->mask ? true :
-		       fail(c, "nothing that is carried grows, which %s is for",
+		       fail(c, "%s needs a carried input that grows",
 			    diag_option(s, o->mask ? "carry-mask"
 						   : "carry-length"));
 	if (c->growth > 0 && !o->mask)

@@ -63,9 +63,9 @@ bool lower_checksums(plan *p, diag_sink *s)
 	if (held <= most)
 		return ok;
 	diag_error_in(s, DIAG_CONSTANTS_INLINE, p->model,
-		      "constants of %lld bytes are in no file that the "
-		      "plan could refer to, at most %lld can be kept in "
-		      "the plan; store them as raw or external data",
+		      "%lld bytes of constants are not in a file that the "
+		      "plan can refer to, and the plan can keep at most "
+		      "%lld; store them as raw or external data",
 		      (long long)held, (long long)most);
 	return false;
 }

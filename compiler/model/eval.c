@@ -217,7 +217,7 @@ static bool take_result(evaluator *ev, arena *a, range at, mvalue v,
 		return true;
 	if (v.kind != MV_LIST) {
 		mapping_error(ev, DIAG_MAPPING, at,
-			      "%s where a tensor is expected",
+			      "a tensor is expected, not %s",
 			      mv_kind_name(v.kind));
 		return false;
 	}
@@ -227,7 +227,7 @@ static bool take_result(evaluator *ev, arena *a, range at, mvalue v,
 		if (items[i].kind == MV_TENSOR)
 			continue;
 		mapping_error(ev, DIAG_MAPPING, at,
-			      "%s in a sequence, where a tensor is expected",
+			      "a tensor is expected in a sequence, not %s",
 			      mv_kind_name(items[i].kind));
 		return false;
 	}

@@ -157,8 +157,8 @@ static bool tensor_arguments(evaluator *ev, const ast_expr *e,
 		if (v->kind != MV_TENSOR && !fits) {
 			mapping_error(ev, DIAG_BAD_CALL, e->args[i]->at,
 				      t != DT_NONE && mv_is_number(v)
-					      ? "%s beside a tensor of type %s"
-					      : "%s where a tensor is expected",
+					      ? "%s does not fit a tensor of %s"
+					      : "a tensor is expected, not %s",
 				      mv_kind_name(v->kind), dtype_name(t));
 			return false;
 		}

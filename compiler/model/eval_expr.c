@@ -274,7 +274,7 @@ static bool is_bool(evaluator *ev, const ast_expr *e, const mvalue *v)
 		return true;
 	if (v->kind != MV_BAD)
 		mapping_error(ev, DIAG_MAPPING, e->at,
-			      "%s where a condition is expected",
+			      "a condition is expected, not %s",
 			      mv_kind_name(v->kind));
 	return false;
 }
@@ -344,7 +344,7 @@ bool mapping_integer(evaluator *ev, range at, const mvalue *v)
 		return true;
 	if (v->kind != MV_BAD)
 		mapping_error(ev, DIAG_MAPPING, at,
-			      "%s where an integer is expected",
+			      "an integer is expected, not %s",
 			      mv_kind_name(v->kind));
 	return false;
 }

@@ -19,8 +19,8 @@ void mapping_charge(const mapping_call *c, int64_t n)
 mvalue mapping_refuse(const mapping_call *c, int arg, const char *want)
 {
 	return mapping_error(c->ev, DIAG_MAPPING, c->at,
-			     "%s where %s is expected",
-			     mv_kind_name(c->args[arg].kind), want);
+			     "%s is expected, not %s", want,
+			     mv_kind_name(c->args[arg].kind));
 }
 
 bool mv_is_list_of(const mvalue *v, mkind kind)

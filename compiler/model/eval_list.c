@@ -228,6 +228,6 @@ mvalue fn_one_of(const mapping_call *c)
 		    .i >= 0)
 		return *s;
 	return mapping_refuse_node(c->ev, DIAG_UNSUPPORTED, c->at,
-				   "'%s' where one of %s is expected", s->s,
-				   quoted(c, words));
+				   "one of %s is expected, not '%s'",
+				   quoted(c, words), s->s);
 }

@@ -49,7 +49,7 @@ static mflow run_if(evaluator *ev, const ast_stmt *s, outcome *out)
 		return FLOW_FAILED;
 	if (c.kind != MV_BOOL) {
 		mapping_error(ev, DIAG_MAPPING, s->value->at,
-			      "%s where a condition is expected",
+			      "a condition is expected, not %s",
 			      mv_kind_name(c.kind));
 		return FLOW_FAILED;
 	}
@@ -79,7 +79,7 @@ static bool loop_over(evaluator *ev, const ast_stmt *s, int64_t *n,
 	if (v.kind == MV_LIST)
 		return true;
 	mapping_error(ev, DIAG_MAPPING, s->value->at,
-		      "%s where a list is expected", mv_kind_name(v.kind));
+		      "a list is expected, not %s", mv_kind_name(v.kind));
 	return false;
 }
 

@@ -37,7 +37,7 @@ static bool add_extent(evaluator *ev, range at, const mvalue *v,
 	}
 	if (v->kind != MV_INT)
 		mapping_error(ev, DIAG_BAD_EXTENT, at,
-			      "%s where the size of a dimension is expected",
+			      "the size of a dimension is expected, not %s",
 			      mv_kind_name(v->kind));
 	else if (t->ndim == MAX_NDIM)
 		mapping_error(ev, DIAG_TOO_MANY_DIMENSIONS, at,

@@ -117,7 +117,7 @@ static bool read_skip(const table_file *r, const json_t *j, int i,
 	       read_end(r, j, where, "from", t, &to->from) &&
 	       read_end(r, j, where, "to", t, &to->to) &&
 	       (to->from < to->to || table_wrong(r, where, "'to' has to be a "
-						 "layer behind 'from'")) &&
+						 "layer after 'from'")) &&
 	       table_number(r, j, where, "act", 0, TABLE_MAX_NUMBER, &to->act);
 }
 

@@ -68,9 +68,9 @@ const cost_graph *cost_graph_tie_training(arena *a, diag_sink *s,
 	t->cores = g->cores;
 	t->memory_nbytes = g->memory_nbytes;
 	diag_warning_in(s, DIAG_COST_GRAPH_REPAIRED, g->path,
-			"the edges of the backward pass run as the forward "
-			"ones do, and none ties the passes; they are reversed, "
-			"and each backward node reads its forward node's "
-			"result");
+			"the edges of the backward pass have the direction of "
+			"the forward ones, and none connects the passes; they "
+			"are reversed, and each backward node reads its "
+			"forward node's result");
 	return t;
 }

@@ -188,8 +188,9 @@ static bool set_devices(const reading *r, stage_pins *to)
 		to->devices = pipeline_even(r->arena, r->k, to->nstages);
 	else if (said < to->nstages || sum != r->k)
 		return fail(r, at, arena_printf(
-			r->arena, "of %d devices %d are said to be those of "
-			"%d of %d stages", r->k, sum, said, to->nstages));
+			r->arena, "every stage needs a number of devices, "
+			"%d in all; %d of %d stages have %d", r->k, said,
+			to->nstages, sum));
 	return true;
 }
 

@@ -244,10 +244,9 @@ static void doubt(const reading *r, const tensor *x, int style, int dim)
 				"replicated", x->name);
 	if (dim >= 0 && styles[style].packed)
 		diag_warning_in(r->sink, DIAG_BAD_PIN, r->path,
-				"'%s' is cut into blocks, not, as '%s' says, "
-				"each of the weights in it: what is computed "
-				"of several of them moves", x->name,
-				styles[style].name);
+				"'%s' is cut into blocks, while '%s' cuts each "
+				"of the weights in it: results of several of "
+				"them move", x->name, styles[style].name);
 }
 
 static char *lines(const reading *r)
