@@ -26,7 +26,7 @@ static void print(FILE *to, const heartbeat *x, int n, const uint64_t *joined)
 	fprintf(to, "end\n");
 }
 
-/* Another file takes its place, so that nobody sees half of it. */
+/* Writes a new file and renames it, so that nobody sees half of it. */
 bool heartbeat_write(const char *path, const heartbeat *x, int n,
 		     const uint64_t *joined)
 {
@@ -89,8 +89,8 @@ bool heartbeat_read(const char *path, heartbeat *x, int n, uint64_t *joined)
 	return good;
 }
 
-/* The unrolled program of a worker's stage; NULL where there is no instruction
- * `at' in it. */
+/* The unrolled program of a worker's stage; NULL if it has no instruction
+ * `at'. */
 static const plan *program_of(const plan_pipeline *p, int worker, int at,
 			      int *stage)
 {

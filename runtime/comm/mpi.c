@@ -1,19 +1,18 @@
-/* Workers as processes, one rank of Open MPI each; those of all stages.
+/* Workers as processes, each a rank of Open MPI, for all stages.
  *
- * For a transfer every rank packs the pieces that its peers receive out of its
- * own buffer, and copies or combines what it receives in the order that
- * plan_pieces() gives, not by the library's reductions: so the results are
- * those of the threads, bit for bit.  A collective runs on the communicator of
- * the mesh axes that it goes along; halos and gathers by pieces are messages
- * between those that have something to send.  Transfers proceed while workers
- * compute, from the time their source is computed until their target is
- * needed.
+ * For a transfer every rank packs the pieces that its peers receive from its
+ * own buffer.  It copies or combines what it receives in the order given by
+ * plan_pieces(), without the library's reductions, so the results equal those
+ * of threads bit for bit.  A collective runs on the communicator of its mesh
+ * axes.  Halos and gathers by pieces are messages between ranks that have
+ * something to send.  Transfers proceed while workers compute, from the time
+ * their source is computed until their target is needed.
  *
- * A message to another stage is copied to an outbox when it is sent: each place
- * that is sent from, a slot of a buffer, has one.  So whoever writes the place
- * again does not wait, and whoever sends from it again waits until the message
- * before has been taken, no longer than the plan lets him.  Messages have the
- * number of their channel as tag. */
+ * A message to another stage is copied to an outbox when it is sent.  Each
+ * place that is sent from, a slot of a buffer, has one.  So writing the place
+ * again need not wait.  Sending from it again waits until the message before
+ * has been taken, no longer than the plan allows.  A message's tag is the
+ * number of its channel. */
 #include "config.h"
 
 #include "runtime/comm/mpi_exchange.h"
@@ -24,7 +23,7 @@
 #include "kernel/eval.h"
 #include "layout/runs.h"
 
-/* The most bytes of one message: MPI counts by int. */
+/* The most bytes of one message, as MPI counts in int. */
 enum { MOST_BYTES = 1 << 30 };
 
 /* ---- opening ----------------------------------------------------------- */
@@ -48,14 +47,16 @@ static bool start_ranks(const comm_options *o, void **run, int *rank,
 	return true;
 }
 
-/* A failure of all ranks is reported by the first only: it ends the others
- * while they wait.  A rank that has failed alone reports a little later. */
+/* Ends all ranks.  The first rank reports a failure of all ranks and ends the
+ * others while they wait.  A rank that has failed alone reports a little
+ * later. */
 static void end_ranks(void *run, cli_status status)
 {
 	int n;
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
-	/* mpirun, or Slurm, ends the others when one leaves like that, and
-	 * has its status; MPI_Abort() makes some mpiruns hang. */
+	/* If a process ends like this, mpirun or Slurm ends the others and
+	 * returns its status.  MPI_Abort() makes some versions of mpirun
+	 * hang. */
 	if (status != CLI_OK && status != CLI_DIFFERENCE && n > 1)
 		_exit(status);
 	mpi_heartbeat_close(run);
@@ -72,7 +73,7 @@ static uint64_t *gather_ranks(void *run, arena *a, uint64_t x, int *n)
 	return all;
 }
 
-/* The stages' communicators, and that for messages between them. */
+/* Opens the stages' communicators, and the one for messages between stages. */
 static bool open_stages(ranks *c, failure *f)
 {
 	int *most, there;
@@ -191,9 +192,9 @@ static void pack(const ranks *c, const exchange *of, const part *x)
 		       (size_t)r.n * size);
 }
 
-/* Copies a part to where it belongs, or combines it with what is there: this
- * rank's own out of its buffer, another's out of the inbox; or makes it
- * zeros. */
+/* Copies a part to its place, combines it with what is there, or sets it to
+ * zeros.  The source is this rank's buffer for an own part, and the inbox for
+ * another's. */
 static void unpack(const ranks *c, const exchange *of, const part *x)
 {
 	const plan_instr *in = &c->p->program[x->instr];
@@ -222,7 +223,7 @@ static void unpack(const ranks *c, const exchange *of, const part *x)
 	}
 }
 
-/* Starts the messages to, or from, all peers; long ones go in pieces. */
+/* Starts the messages to or from all peers.  Long ones are sent in pieces. */
 static void start_messages(ranks *c, exchange *x, const parcels *all,
 			   char *memory, bool send)
 {
@@ -293,7 +294,7 @@ static void end(ranks *c, int instr)
 	unpack_all(c, instr);
 }
 
-/* Open MPI makes progress mostly while it is called. */
+/* Open MPI makes progress mainly during calls. */
 static void go_on(void)
 {
 	int found;
@@ -301,7 +302,7 @@ static void go_on(void)
 		   MPI_STATUS_IGNORE);
 }
 
-/* Whether a transfer is done in its own turn, all of it. */
+/* Whether a transfer is done completely when its turn comes. */
 static bool is_apart(const ranks *c, int instr)
 {
 	return c->apart && c->apart[instr];
@@ -324,8 +325,8 @@ static bool ready_ranks(void *state, int instr, int worker)
 	return true;
 }
 
-/* The schedule does the exchanges; parts that stay on the worker are copied
- * here. */
+/* The schedule does the exchanges.  Only parts that stay on the worker are
+ * copied here. */
 static bool transfer(void *state, int instr, int worker)
 {
 	ranks *c = state;
@@ -339,7 +340,7 @@ static bool transfer(void *state, int instr, int worker)
 	return true;
 }
 
-/* Of transfers of a phase the first stands for all. */
+/* The first transfer of a phase stands for all of them. */
 static void apart_ranks(void *state)
 {
 	ranks *c = state;
@@ -350,7 +351,7 @@ static void apart_ranks(void *state)
 			plan_moves(&c->p->program[s->events[i].instr]);
 }
 
-/* A message that the place still has on its way is taken first. */
+/* Waits for a message that the place still has on its way. */
 static void empty(ranks *c, place *of)
 {
 	if (of->sent >= 0)
@@ -375,7 +376,7 @@ static void empty_all(ranks *c)
 			empty(c, c->places[i].at[k]);
 }
 
-/* Transfers still in progress when the program has ended end here. */
+/* Ends transfers that are still in progress when the program has ended. */
 static bool wait_ranks(void *state, int worker)
 {
 	ranks *c = state;
@@ -389,7 +390,7 @@ static bool wait_ranks(void *state, int worker)
 	return true;
 }
 
-/* The progress of devices is not monitored. */
+/* The progress of devices is not monitored here. */
 static double watch_ranks(void *state, const comm_progress *x)
 {
 	ranks *c = state;

@@ -6,7 +6,8 @@
 
 /* ---- groups ------------------------------------------------------------ */
 
-/* All ranks of a stage ask for the same groups in the same order. */
+/* The communicator of a group.  All ranks of a stage ask for the same groups in
+ * the same order. */
 static MPI_Comm group_of(ranks *c, uint32_t axes)
 {
 	const mesh *m = &c->p->mesh;
@@ -37,8 +38,8 @@ static void note_part(ranks *c, parts *to, int instr, const piece *q, int peer)
 	vec_push(c->a, to, x);
 }
 
-/* Data for one peer lie together, in the order of the parts.  Peers are
- * [first, end), of which `own' is this rank. */
+/* Notes where the data for each peer are: together, in the order of the parts.
+ * Peers are [first, end); `own' is this rank. */
 static void note_parcels(ranks *c, parts *all, int first, int end, int own,
 			 parcels *to)
 {
@@ -59,7 +60,8 @@ static void note_parcels(ranks *c, parts *all, int first, int end, int own,
 	}
 }
 
-/* Counts and places for a collective; false where an int does not hold them. */
+/* Sets counts and places for a collective.  Returns false if an int cannot hold
+ * them. */
 static bool note_counts(ranks *c, exchange *x, uint32_t axes, int n)
 {
 	const parcels *side[] = { &x->to, &x->from };
@@ -83,8 +85,8 @@ static bool is_collective(collective kind)
 	       kind == COLL_REDUCE_SCATTER;
 }
 
-/* Notes the parts that a worker of the stage receives, if it is this rank, or
- * from this rank.  Returns the axes along which they move. */
+/* Notes the parts that a worker of the stage receives, if this rank receives or
+ * sends them.  Returns the axes along which they move. */
 static uint32_t note_worker(ranks *c, int instr, int worker, exchange *x)
 {
 	arena *work = arena_new();
@@ -102,10 +104,10 @@ static uint32_t note_worker(ranks *c, int instr, int worker, exchange *x)
 	return axes;
 }
 
-/* Looks at the parts that every worker receives; the choice is the same on all
- * ranks.  A collective is used if all members of a group exchange something
- * with all others: the non-blocking ones of Open MPI have been seen to hang if
- * some counts are 0. */
+/* Chooses how to do an exchange, from the parts that every worker receives; the
+ * choice is the same on all ranks.  A collective is used if all members of a
+ * group exchange something with all others, because Open MPI's non-blocking
+ * collectives have been seen to hang if some counts are 0. */
 static void note_exchange(ranks *c, int begin, int end, exchange *x)
 {
 	const plan_instr *in = &c->p->program[begin];
@@ -134,8 +136,8 @@ static void note_exchange(ranks *c, int begin, int end, exchange *x)
 
 /* ---- messages between stages ------------------------------------------- */
 
-/* The parts of a message that worker `worker' of the receiving stage takes, if
- * it is this rank, or that it takes from this rank. */
+/* Notes the parts of a message that worker `worker' of the receiving stage
+ * takes, if this rank is the worker or sends them. */
 static void note_taken(ranks *c, int instr, int worker, exchange *x)
 {
 	const plan_instr *in = &c->p->program[instr];
@@ -175,7 +177,7 @@ static void note_message(ranks *c, int instr, exchange *x)
 	note_parcels(c, &x->received, first, first + n, -1, &x->from);
 }
 
-/* The outbox of a place that a channel sends from. */
+/* The outbox for a place that a channel sends from. */
 static place *place_for(ranks *c, int instr)
 {
 	const plan_instr *in = &c->p->program[instr];
@@ -210,8 +212,8 @@ static void open_outboxes(ranks *c)
 
 /* ---- all of them ------------------------------------------------------- */
 
-/* The bytes of the rank that needs the most, so that all of a stage have one
- * schedule.  Messages are sent when they have their turn. */
+/* The staging bytes, those of the rank that needs most, so that all ranks of a
+ * stage have the same schedule.  Messages are sent when their turn comes. */
 static int64_t *staging_bytes(ranks *c)
 {
 	int n = c->p->ninstrs;

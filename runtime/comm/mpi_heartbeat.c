@@ -14,34 +14,35 @@
 
 #include "runtime/comm/heartbeat.h"
 
-/* Seconds between two looks.  A rank that has not looked for so many has been
- * stopped itself, and knows nothing of the others. */
+/* Seconds between two looks.  A rank that has not looked for so long has been
+ * stopped itself, and knows nothing about the others. */
 #define LOOK 0.5
 #define SLEPT 2.0
-/* A thread that does anything needs more of a processor than this. */
+/* A thread that does anything uses a larger share of a processor than this. */
 #define IDLE 0.005
-/* Bytes a second that the slowest network moves: a transfer may take so much
- * longer than the timeout. */
+/* Bytes per second of the slowest network: a transfer may take so much longer
+ * than the timeout. */
 #define SLOWEST 1e7
 
 enum { MOST_HOST = 64 };
 
-/* The place that a rank has come to. */
+/* The point that a rank has reached. */
 typedef struct position {
 	int rank;
-	int at; /* the last transfer that has ended in this step, -1 */
-	double done; /* the part of its stage's program up to that */
-	int64_t steps; /* begun */
+	int at; /* last transfer that has ended in this step; -1 */
+	double done; /* fraction of its stage's program up to there */
+	int64_t steps; /* number of steps begun */
 	char host[MOST_HOST];
 } position;
 
 /* The message of a rank to the next one. */
 typedef struct pulse {
 	position own;
-	int leaves; /* it is done: this is its last one */
-	int nwaiting; /* ranks in a row, this the last of them, that have
-			 waited for others too long; at most all */
-	position behind; /* of those, the one that is furthest behind */
+	int leaves; /* the rank is done; this is its last message */
+	/* number of ranks in a row, this one the last, that have waited too
+	 * long; at most all */
+	int nwaiting;
+	position behind; /* of these the one that is furthest behind */
 } pulse;
 
 struct mpi_heartbeat {
@@ -50,26 +51,28 @@ struct mpi_heartbeat {
 	double timeout;
 	pthread_t thread;
 	atomic_bool ends;
-	/* Of the program, as the main thread sees it. */
+	/* The state of the program, set by the main thread. */
 	atomic_long steps;
 	atomic_int at;
 	atomic_bool inside;
-	atomic_long waits; /* begun and ended: odd while it waits */
-	atomic_int waits_for; /* an instruction, -1: all others */
+	atomic_long waits; /* waits begun plus ended: odd while it waits */
+	atomic_int waits_for; /* an instruction; -1: all others */
 	atomic_llong wait_bytes;
-	pthread_mutex_t lock; /* of these three */
-	bool alone; /* another rank has no thread */
+	pthread_mutex_t lock; /* guards these three */
+	bool alone; /* another rank has no such thread */
 	const plan_pipeline *p;
 	const comm_progress *progress;
-	/* The thread's own. */
+	/* Used by the heartbeat thread only. */
 	pulse sent, heard;
 	MPI_Request sending;
 	double heard_at, looked_at;
-	long idle_steps; /* the position at which it has used no processor .. */
+	/* position since which no processor time was used, .. */
+	long idle_steps;
 	int idle_at;
-	double idle_since, idle_cpu; /* .. since, by the two clocks */
-	long seen_waits; /* the value of waits .. */
-	double waits_since; /* .. since */
+	/* .. and when it was reached, by both clocks */
+	double idle_since, idle_cpu;
+	long seen_waits; /* value of waits .. */
+	double waits_since; /* .. and when it was reached */
 };
 
 /* ---- clocks ------------------------------------------------------------ */
@@ -81,7 +84,7 @@ static double clock_of(clockid_t id)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Processor seconds of all threads but this one. */
+/* Processor seconds of all threads except this one. */
 static double used(void)
 {
 	return clock_of(CLOCK_PROCESS_CPUTIME_ID) -
@@ -90,7 +93,7 @@ static double used(void)
 
 /* ---- what is said ------------------------------------------------------ */
 
-/* `why' is followed by the timeout. */
+/* Reports a failure and ends the run.  `why' is followed by the timeout. */
 static void give_up(mpi_heartbeat *b, const position *x, const char *why)
 {
 	char place[300];
@@ -102,7 +105,7 @@ static void give_up(mpi_heartbeat *b, const position *x, const char *why)
 	_exit(CLI_MACHINE);
 }
 
-/* Of this rank, the one that is furthest behind of all, which all wait. */
+/* Called by the rank that is furthest behind when all ranks wait. */
 static void give_up_waiting(mpi_heartbeat *b)
 {
 	char place[300], awaited[300];
@@ -121,8 +124,8 @@ static void give_up_waiting(mpi_heartbeat *b)
 
 /* ---- the thread -------------------------------------------------------- */
 
-/* Of stages, whose programs are not the same, the instructions' numbers say
- * nothing. */
+/* The fraction of the program that is done.  Stages have different programs, so
+ * instruction numbers cannot be compared. */
 static double done_of(const plan_pipeline *p, const position *x)
 {
 	int number;
@@ -150,8 +153,8 @@ static bool is_sent(mpi_heartbeat *b)
 	return done;
 }
 
-/* Whether the main thread has waited for others longer than what it waits for
- * takes on the slowest network. */
+/* Whether the main thread has waited longer than what it waits for takes on the
+ * slowest network. */
 static bool waits_too_long(mpi_heartbeat *b, double now)
 {
 	long waits = atomic_load(&b->waits);
@@ -170,9 +173,9 @@ static bool is_behind(const position *x, const position *y)
 	return x->done != y->done ? x->done < y->done : x->rank < y->rank;
 }
 
-/* Adds this rank to those before it that wait, as the last message had them. A
- * rank that goes on ends the row, so that one as long as there are ranks is of
- * ranks that all wait now. */
+/* Adds this rank to the waiting ranks before it, as given by the last message.
+ * A rank that goes on ends the row.  So if the row has as many members as there
+ * are ranks, all of them wait now. */
 static void note_waiting(mpi_heartbeat *b, double now)
 {
 	const pulse *before = &b->heard;
@@ -190,7 +193,8 @@ static void note_waiting(mpi_heartbeat *b, double now)
 						     b->nranks - 1;
 }
 
-/* A message that the next rank has not taken yet is sent later. */
+/* Sends the message, unless the next rank has not taken the last one yet; then
+ * it is sent later. */
 static void tell(mpi_heartbeat *b, bool leaves)
 {
 	if (!is_sent(b))
@@ -256,8 +260,9 @@ static void pause_a_little(double seconds)
 	nanosleep(&t, NULL);
 }
 
-/* Ends when the rank before is done, too, so that nothing is on its way. Begins
- * when it is known whether all ranks have such a thread. */
+/* The thread's loop.  It begins when it is known whether all ranks have such a
+ * thread.  It ends when the rank before is done, too, so that no message is on
+ * its way. */
 static void *keep_beating(void *arg)
 {
 	mpi_heartbeat *b = arg;
@@ -283,7 +288,7 @@ static void *keep_beating(void *arg)
 
 /* ---- for the main thread ----------------------------------------------- */
 
-/* Signals are the main thread's matter. */
+/* Starts the thread with signals blocked; the main thread handles them. */
 static bool start(mpi_heartbeat *b)
 {
 	sigset_t all, before;
@@ -294,7 +299,7 @@ static bool start(mpi_heartbeat *b)
 	return good;
 }
 
-/* Whether all ranks say so. */
+/* Whether x is true on all ranks. */
 static bool all_have(bool x)
 {
 	int own = x, all;

@@ -1,5 +1,5 @@
-/* Processes for a backend that connects their devices itself: brought together
- * by --rendezvous, or else by MPI where that has started them. */
+/* Processes for a backend that connects their devices itself.  They are brought
+ * together by --rendezvous, or by MPI if that has started them. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -20,7 +20,8 @@ typedef struct members {
 	void *link;
 } members;
 
-/* Slurm's own variables do not say whether MPI can make use of it. */
+/* Whether MPI has started the process.  Slurm's own variables do not show
+ * whether MPI can use them. */
 static bool is_started_by_mpi(void)
 {
 	return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK");
@@ -66,7 +67,7 @@ static uint64_t *gather_processes(void *run, arena *a, uint64_t x, int *n)
 	return p->by->gather ? p->by->gather(p->run, a, x, n) : NULL;
 }
 
-/* Alone there is one process, so one worker. */
+/* Without other processes there is one worker. */
 static void *open_processes(void *run, const plan_pipeline *p, failure *f)
 {
 	const processes *x = run;

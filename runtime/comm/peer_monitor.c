@@ -15,13 +15,13 @@
 
 #include "base/clock.h"
 
-/* Seconds between two looks at the others; for the lowest rank that lives to
- * say what has happened, before another one does. */
+/* Seconds between two looks at the others.  Also the time that the lowest
+ * living rank has to report what happened before another rank does. */
 #define LOOK 0.5
 #define GRACE 1.0
 
 /* The first steps load modules and libraries, connect devices and capture what
- * is replayed: so many of them may take so many times as long. */
+ * is replayed.  So many steps may take so many times as long. */
 enum { STARTING = 2, START_FACTOR = 5 };
 
 /* ---- files ------------------------------------------------------------- */
@@ -121,7 +121,8 @@ static bool is_lost(const peer_monitor *b, int rank, double now)
 	       now - x->heard > b->timeout;
 }
 
-/* Of all that live the lowest one speaks; the others leave it a moment. */
+/* Whether this rank reports.  The lowest living rank does so at once, the
+ * others a moment later. */
 static bool speaks(peer_monitor *b, int about)
 {
 	int lowest = 0;
@@ -168,7 +169,7 @@ static void look_at(peer_monitor *b, int rank, heartbeat *x)
 		q->heard = now;
 	q->beat = x->beat;
 	q->status = x->status;
-	/* It has said why. */
+	/* It has reported the reason itself. */
 	if (has_failed(x->status))
 		_exit(x->status);
 }
@@ -179,7 +180,7 @@ static bool is_behind(const heartbeat *x, const heartbeat *y)
 				    : x->place < y->place;
 }
 
-/* Since when this process waits for its device, which waits for others. */
+/* Since when this process has waited for its device, which waits for others. */
 typedef struct stall {
 	int64_t steps, place;
 	double since;
@@ -190,9 +191,9 @@ static double patience_in(const peer_monitor *b, int64_t step)
 	return b->timeout * (step <= STARTING ? START_FACTOR : 1);
 }
 
-/* Whether that is too long.  For one that is `behind`, in the step before, and
- * lives, the device waits as long as it takes: it may read, or write, or wait
- * for a device itself, as it knows. */
+/* Whether the stall is too long.  If `behind' is still in an earlier step and
+ * lives, the device may wait as long as it takes: that process may read, write,
+ * or wait for its device, which it monitors itself. */
 static bool stalls(peer_monitor *b, stall *s, const heartbeat *behind)
 {
 	double now = clock_seconds();
@@ -261,7 +262,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-/* Signals are the other thread's matter. */
+/* Signals are left to the other thread. */
 bool peer_monitor_watch(peer_monitor *b)
 {
 	sigset_t all, before;

@@ -7,8 +7,7 @@
 
 #include "base/vec.h"
 
-/* Staging memory that may be in use at a time, where the largest transfer does
- * not need more. */
+/* Staging memory in use at a time, unless the largest transfer needs more. */
 #define ROOM (INT64_C(64) << 20)
 
 typedef struct maker {
@@ -16,14 +15,14 @@ typedef struct maker {
 	const plan *p;
 	const int64_t *nbytes;
 	int64_t room;
-	int *leader; /* by instruction: the first of its phase of a bucket */
-	int *source; /* by transfer: the first instruction before which its
-			source is there; itself: it waits for its turn */
+	int *leader; /* by instruction: first of its phase of a bucket */
+	/* by transfer: the first instruction before which its source is ready;
+	 * itself: it waits for its turn */
+	int *source;
 	bool *begun;
-	VEC(int) going; /* begun and not ended, the oldest first */
-	VEC(int) early; /* not begun yet, but may be before their turn */
-	bool freed;	/* there may be room for one of these that there was
-			   not when they were tried before */
+	VEC(int) going; /* begun and not ended, oldest first */
+	VEC(int) early; /* not begun yet, but may begin before their turn */
+	bool freed;	/* memory was freed since the early ones were tried */
 	VEC(prefetch_event) events;
 	prefetch to;
 } maker;
@@ -59,7 +58,8 @@ static bool conflict(const plan *p, int transfer, int i)
 	       reads(p, in, t->to) || plan_hands_out(p, transfer);
 }
 
-/* The same of all that a transfer stands for, and i, if it stands for any. */
+/* The same for everything that a transfer stands for, and for everything that i
+ * stands for. */
 static bool ends_before(const maker *m, int transfer, int i)
 {
 	int ends = plan_phase_end(m->p, transfer);
@@ -83,7 +83,7 @@ static bool is_free(const maker *m, int64_t at, int64_t n)
 	return true;
 }
 
-/* The lowest place for n bytes. */
+/* The lowest free place for n bytes. */
 static int64_t find_room(const maker *m, int64_t n)
 {
 	int64_t best = is_free(m, 0, n) ? 0 : -1;
@@ -113,8 +113,8 @@ static void end(maker *m, int k)
 		(size_t)(m->going.n - k) * sizeof(int));
 }
 
-/* Begins a transfer within so much staging memory; false where there is no
- * room. */
+/* Begins a transfer within the given staging memory.  Returns false if there is
+ * no room. */
 static bool begin(maker *m, int instr, int64_t room)
 {
 	int64_t at = find_room(m, m->nbytes[instr]);
@@ -129,7 +129,7 @@ static bool begin(maker *m, int instr, int64_t room)
 	return true;
 }
 
-/* Begins the transfers whose source is there, in the order of their turns. */
+/* Begins the transfers whose source is ready, in the order of their turns. */
 static void begin_early(maker *m, int i)
 {
 	int kept = 0;
@@ -143,8 +143,9 @@ static void begin_early(maker *m, int i)
 	m->freed = false;
 }
 
-/* Begins transfer i; the oldest that may end make room.  Those that have begun
- * before their turn may not: their targets are still used by others. */
+/* Begins transfer i in its turn.  The oldest ones that may end are ended to
+ * make room.  Transfers that began before their turn may not end yet, because
+ * others still use their targets. */
 static void begin_in_turn(maker *m, int i)
 {
 	for (int k = 0; k < m->going.n && !begin(m, i, m->room);)
@@ -170,13 +171,13 @@ static void step(maker *m, int i)
 
 /* ---- sources ----------------------------------------------------------- */
 
-/* The last writer of each byte of the arena: a tree of segments between the
- * ends of buffers.  Node i has children 2i and 2i + 1; of a segment written as
- * a whole `all' says by which instruction, and `some' by which the last write
- * to any part of it was; -1: none. */
+/* The last writer of each byte of the arena, in a tree of segments between the
+ * ends of buffers.  Node i has children 2i and 2i + 1.  `all' is the
+ * instruction that wrote the whole segment, `some' the one that last wrote any
+ * part of it; -1 if there is none. */
 typedef struct writers {
 	int nsegments, nleaves; /* a power of two */
-	int64_t *ends;		/* where segments begin and end, ascending */
+	int64_t *ends;		/* limits of segments, ascending */
 	int *all, *some;
 } writers;
 
@@ -215,8 +216,9 @@ static int segment_at(const writers *w, int64_t at)
 	return (int)(found - w->ends);
 }
 
-/* The last write to segments [lo, hi) below node i, which has n from `first'
- * on; then `by' writes them, unless it is -1. */
+/* Returns the last write to segments [lo, hi) below node i, which has n
+ * segments from `first' on.  Then notes `by' as their writer, unless it is
+ * -1. */
 static int visit(writers *w, int i, int first, int n, int lo, int hi, int by)
 {
 	if (hi <= first || first + n <= lo)
@@ -245,8 +247,9 @@ static int last_write(writers *w, const plan *p, int buffer, int by)
 		     segment_at(w, b->offset + b->nbytes), by);
 }
 
-/* The result of a transfer is not there before that has ended, so that nothing
- * is gained by beginning with it early. */
+/* The earliest instruction before which a transfer can begin.  If its source is
+ * the result of a transfer, it waits for its turn: the source is not ready
+ * before that has ended, so beginning early gains nothing. */
 static int source_of(const maker *m, writers *w, int i, int end)
 {
 	const plan *p = m->p;
@@ -259,7 +262,7 @@ static int source_of(const maker *m, writers *w, int i, int end)
 	return source;
 }
 
-/* By channel: 1 + the last message that is received on it so far. */
+/* By channel: 1 + the last message received on it so far. */
 static int *channels_of(arena *tmp, const plan *p)
 {
 	int n = 0;
@@ -270,8 +273,8 @@ static int *channels_of(arena *tmp, const plan *p)
 	return ARENA_ARRAY(tmp, int, n);
 }
 
-/* A message may be waited for as soon as the one before it on its channel has
- * had its turn: in their order, and one ahead. */
+/* Finds the source of each transfer.  A message may be awaited as soon as the
+ * previous one on its channel has had its turn: in order, and one ahead. */
 static void find_sources(maker *m, arena *tmp)
 {
 	const plan *p = m->p;
@@ -296,8 +299,8 @@ static void find_sources(maker *m, arena *tmp)
 	}
 }
 
-/* Lists the transfers by their source: next[t] is the next with that of t,
- * first[i] the first with source i, -1 for none. */
+/* Lists transfers by source.  first[i] is the first one with source i, next[t]
+ * the one after t with the same source; -1 ends a list. */
 static void list_by_source(const maker *m, int n, int *first, int *next)
 {
 	for (int i = 0; i < n; i++)

@@ -49,8 +49,9 @@ static bool look(progress *p, int at, int spins)
 	return is_there(p, at);
 }
 
-/* A thread that asks counts itself first and looks then, the worker moves on
- * first and looks then whether somebody asks: one of the two sees the other. */
+/* Adds a need.  The asking thread first counts itself and then looks.  The
+ * worker first moves on and then looks whether anybody asks.  So at least one
+ * of them sees the other. */
 static void enter(progress_waiter *w, progress *p, progress_need *x, int at)
 {
 	pthread_mutex_lock(&p->lock);
@@ -85,7 +86,7 @@ bool progress_await(progress_waiter *w)
 	return !atomic_load(&w->broken);
 }
 
-/* Takes out the needs that are met. */
+/* Removes the needs that are met.  Returns them. */
 static progress_need *take_met(progress *p)
 {
 	progress_need *met = NULL, **link = &p->needs;

@@ -18,7 +18,7 @@
 enum {
 	JOIN_SECONDS = 120,
 	LEAVE_SECONDS = 5,
-	SAID = 2, /* seconds later somebody has said who is gone */
+	SAID = 2, /* seconds after which somebody has reported who is gone */
 	MOST_RANKS = 4096,
 };
 
@@ -73,8 +73,8 @@ static bool find_rank(peer_monitor *b, const comm_options *o, failure *f)
 
 /* ---- joining ----------------------------------------------------------- */
 
-/* Rank 0 repeats what it finds in the others' heartbeats until each has found
- * its own number there, and says so. */
+/* Gathers all ranks.  Rank 0 repeats what it finds in the others' heartbeats
+ * until each of them has found its own number there and says so. */
 static bool gather_all(peer_monitor *b)
 {
 	bool all = true, changed = false;
@@ -93,7 +93,7 @@ static bool gather_all(peer_monitor *b)
 	return all;
 }
 
-/* The others look for their own number in rank 0's heartbeat. */
+/* Looks for this rank's number in rank 0's heartbeat. */
 static bool follow(peer_monitor *b)
 {
 	heartbeat first;
@@ -142,8 +142,8 @@ static bool join(peer_monitor *b, failure *f)
 	return fail_to_join(b, f);
 }
 
-/* A folder is made where its own is there; else it is the beginning of a
- * file's path. */
+/* Sets the prefix of files: a folder made where its parent exists, or the
+ * beginning of a file's path. */
 static void find_prefix(peer_monitor *b, const char *path)
 {
 	struct stat s;
@@ -203,8 +203,8 @@ static bool start_rendezvous(const comm_options *o, void **run, int *rank,
 
 /* ---- leaving ----------------------------------------------------------- */
 
-/* A process that is done waits a little for the others, which may still read
- * its values. */
+/* A finished process waits a little for others that may still read its
+ * values. */
 static void end_rendezvous(void *run, cli_status status)
 {
 	peer_monitor *b = run;
@@ -263,7 +263,7 @@ static double watch_rendezvous(void *state, const comm_progress *x)
 	return b->timeout + SAID;
 }
 
-/* Of ranks on this machine, how many there are up to `end`. */
+/* The number of ranks below `end' on this machine. */
 static int count_here(const peer_monitor *b, int end)
 {
 	int n = 0;
@@ -288,8 +288,8 @@ static int neighbour_rendezvous(void *state)
 
 /* ---- meetings ---------------------------------------------------------- */
 
-/* Waits until a rank has come to a meeting; the watching thread ends the
- * process if it never does. */
+/* Waits until a rank has come to a meeting.  If it never does, the watching
+ * thread ends the process. */
 static heartbeat wait_for(peer_monitor *b, int rank, int64_t meeting)
 {
 	heartbeat x;
@@ -300,7 +300,7 @@ static heartbeat wait_for(peer_monitor *b, int rank, int64_t meeting)
 }
 
 /* The value that a rank has brought to a meeting.  The rank keeps it until the
- * meeting after the next, which no process reaches before it has read the
+ * meeting after the next.  No process reaches that before it has read the
  * value. */
 static int64_t brought_to(const heartbeat *x, int64_t meeting)
 {
@@ -310,7 +310,7 @@ static int64_t brought_to(const heartbeat *x, int64_t meeting)
 	return 0;
 }
 
-/* Comes to the next meeting with x. */
+/* Comes to the next meeting with x.  Returns its number. */
 static int64_t come(peer_monitor *b, int64_t x)
 {
 	pthread_mutex_lock(&b->lock);
@@ -324,7 +324,7 @@ static int64_t come(peer_monitor *b, int64_t x)
 	return meeting;
 }
 
-/* The value that a rank has brought to a meeting, to which this one brings
+/* The value that a rank has brought to a meeting, to which this rank brings
  * x. */
 static int64_t ask(peer_monitor *b, int rank, int64_t meeting, int64_t x)
 {
@@ -389,7 +389,7 @@ static void give(peer_monitor *b, int64_t meeting, const void *data, size_t n)
 	arena *work = arena_new();
 	char *path = peer_monitor_shared(b, work, meeting);
 	char *next = arena_printf(work, "%s.next", path);
-	/* Those that have been read are done with. */
+	/* Files that all have read are removed. */
 	if (b->nshared == PEER_MONITOR_SHARED) {
 		for (int r = 0; r < b->nranks; r++)
 			if (r != b->rank)
@@ -409,8 +409,8 @@ static void give(peer_monitor *b, int64_t meeting, const void *data, size_t n)
 	arena_free(work);
 }
 
-/* A file may be seen a little later than the heartbeat that says that it is
- * there. */
+/* A file may become visible a little later than the heartbeat that announces
+ * it. */
 static void take(peer_monitor *b, int rank, int64_t meeting, void *data,
 		 size_t n)
 {

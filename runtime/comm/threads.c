@@ -1,7 +1,7 @@
-/* All workers in this process, a thread each.  A worker copies the parts that
- * it receives directly out of its peers' arenas, once these have reached the
- * same point of the program, or, in another stage, the point where they send
- * them; before it writes where others read, it waits until they have read.
+/* All workers in this process, each a thread.  A worker copies the parts that
+ * it receives directly from its peers' arenas, once these have reached the same
+ * point of the program, or, in another stage, the point where they send them.
+ * Before it writes a place that others read, it waits until they have read it.
  * There are no other waits. */
 #include "config.h"
 
@@ -19,13 +19,14 @@
 #include "runtime/exec/communicator.h"
 #include "runtime/exec/thread_pool.h"
 
-/* Times to look for a peer before sleeping, where each worker has a processor
- * of its own: about as long as it takes to fall asleep and wake up. */
+/* Polls for a peer before sleeping, if each worker has its own processor: about
+ * as long as it takes to fall asleep and wake up. */
 enum { SPINS = 2000 };
 
 typedef VEC(int) numbers;
 
-/* A worker that receives from this one, and in which of its instructions. */
+/* A worker that receives from this one, and the instruction in which it
+ * does. */
 typedef struct reader {
 	int worker, instr;
 } reader;
@@ -35,41 +36,43 @@ typedef struct parcel {
 	int npieces;
 	struct pull *pulls;
 	VEC(reader) readers;
-	int64_t received; /* bytes from others, so far */
+	int64_t received; /* bytes from others so far */
 } parcel;
 
-/* A piece, without the dimensions that a box has room for. */
+/* A piece, stored without the unused dimensions of a box. */
 typedef struct pull {
-	int peer, instr; /* what sends it, and where; of its stage */
-	int from;	 /* its buffer, of its stage */
+	/* its sender, and instruction, numbered in its stage */
+	int peer, instr;
+	int from;	 /* its buffer, numbered in its stage */
 	bool add, zeros;
 	int64_t *lo, *hi;
 } pull;
 
-/* A stage's program, as its workers see it. */
+/* The program of a stage for its workers. */
 typedef struct stage_code {
 	const plan *p;
 	int first, nworkers;
-	parcel *parcels; /* [instr * nworkers + worker] */
-	bool *local;	 /* instr: no worker receives anything from another */
-	numbers *guards; /* instr: transfers and sends that read where it
-			    writes, and that no instruction before it waits
-			    for */
+	parcel *parcels; /* at [instr * nworkers + worker] */
+	/* by instr: no worker receives anything from another */
+	bool *local;
+	/* by instr: transfers and sends that read the place it writes and for
+	 * which no earlier instruction waits */
+	numbers *guards;
 } stage_code;
 
 typedef struct threads {
 	arena *a;
 	const plan_pipeline *p;
 	int nworkers;
-	stage_code *stages, **stage_of; /* by worker */
+	stage_code *stages, **stage_of; /* by stage; by worker */
 	unsigned char *const *arenas;
-	progress *posts; /* by worker: instructions that it is done with */
+	progress *posts; /* by worker: number of instructions done */
 	progress_waiter *waiters; /* by worker */
-	progress_need *needs;	  /* [worker * nworkers + peer] */
+	progress_need *needs;	  /* at [worker * nworkers + peer] */
 	thread_pool *thread_pool;
 	int spins;
 	barrier barrier;
-	pthread_mutex_t lock; /* of failure */
+	pthread_mutex_t lock; /* guards failure */
 	failure failure;
 } threads;
 
@@ -81,8 +84,8 @@ static parcel *parcel_of(const stage_code *s, int instr, int number)
 
 /* ---- opening ----------------------------------------------------------- */
 
-/* The pieces that worker `number' of a stage receives from workers of another
- * stage, or of its own, which have them in buffer `from' at instruction
+/* Notes the pieces that worker `number' of a stage receives.  Workers of stage
+ * `of', another one or its own, have them in buffer `from' at instruction
  * `at'. */
 static void note_pieces(threads *c, stage_code *to, int instr, int number,
 			stage_code *of, int at, int from, const piece *pieces,
@@ -120,7 +123,7 @@ static void note_transfer(threads *c, stage_code *s, int instr)
 	}
 }
 
-/* `at' is where the value is sent. */
+/* at: the instruction that sends the value. */
 static void note_receive(threads *c, stage_code *s, int instr, int at)
 {
 	const plan_instr *in = &s->p->program[instr];
@@ -148,8 +151,9 @@ static source source_of(const stage_code *s, int buffer, int instr)
 	return (source){ b->offset, b->offset + b->nbytes, instr };
 }
 
-/* Finds the reads that an instruction has to wait for before it writes to their
- * source; a read that one instruction has waited for needs no other wait. */
+/* Finds the reads for which an instruction has to wait before it writes to
+ * their source.  A read for which an earlier instruction waits needs no other
+ * wait. */
 static void find_guards(threads *c, stage_code *s)
 {
 	arena *work = arena_new();
@@ -215,7 +219,7 @@ static void open_stages(threads *c)
 	arena_free(work);
 }
 
-/* The arena aligns for any type of C's own. */
+/* Allocates n objects that need a larger alignment than arenas give. */
 static void *aligned(arena *a, int n, size_t size)
 {
 	unsigned char *at = arena_calloc(a, (size_t)n + 1, size);
@@ -234,7 +238,7 @@ static void open_posts(threads *c)
 	}
 }
 
-/* This process is the only one. */
+/* There is only this process. */
 static bool start_threads(const comm_options *o, void **run, int *rank,
 			  failure *f)
 {
@@ -316,7 +320,7 @@ static void break_guarded(void *c)
 	break_all(c);
 }
 
-/* Where a worker's call ends early, the others must not wait for it. */
+/* If a worker's call ends early, the others must not wait for it. */
 static void run_worker(void *arg, int number)
 {
 	launch *l = arg;
@@ -398,7 +402,7 @@ static void fetch(threads *c, const plan_instr *in, int worker, const pull *x,
 	}
 }
 
-/* Has a worker wait, in progress_await(), until a peer has come to `at'. */
+/* Makes a worker wait, in progress_await(), until a peer has reached `at'. */
 static void need(threads *c, int worker, int peer, int at)
 {
 	progress_ask(&c->waiters[worker], &c->posts[peer],
@@ -406,7 +410,7 @@ static void need(threads *c, int worker, int peer, int at)
 			       (size_t)peer], at, c->spins);
 }
 
-/* Waits until all reads of the place where the instruction writes are done. */
+/* Waits until the place that the instruction writes has been read by all. */
 static bool ready_threads(void *state, int instr, int worker)
 {
 	threads *c = state;
@@ -432,9 +436,9 @@ static bool await_peers(threads *c, int worker, const pull *pulls, int n)
 	return progress_await(&c->waiters[worker]);
 }
 
-/* A piece is there as soon as its peer has come to where it sends it.  Workers
- * that share processors wait for all pieces at once: each time that one falls
- * asleep and wakes up takes time of the others. */
+/* A piece is ready when its peer has reached the instruction that sends it.
+ * Workers that share processors wait for all pieces at once: each time that one
+ * of them falls asleep and wakes up takes time from the others. */
 static bool transfer(void *state, int instr, int worker)
 {
 	threads *c = state;
