@@ -28,9 +28,9 @@
 
 extern char **environ;
 
-/* -fwrapv: integers of TDL wrap around; -ffp-contract=off: the text says which
- * multiply-adds are fused, so that results do not depend on the compiler's
- * taste.  The other -f flags change no result. */
+/* -fwrapv: integers of TDL wrap around.  -ffp-contract=off: the text says which
+ * multiply-adds are fused, so results do not depend on the compiler.  The other
+ * -f flags change no results. */
 static const char *const flags[] = {
 	"-std=gnu11",
 	"-O3",
@@ -45,10 +45,10 @@ static const char *const flags[] = {
 
 enum { NFLAGS = sizeof(flags) / sizeof(*flags) };
 
-/* Between two looks whether a compiler has ended. */
+/* Nanoseconds between two looks whether a compiler has ended. */
 enum { LOOK_NANOSECONDS = 2000000 };
 
-/* Nothing is said of compiling before that. */
+/* Seconds before compilation is reported. */
 #define SILENT_SECONDS 1.0
 
 typedef VEC(char *) words;
@@ -56,20 +56,20 @@ typedef VEC(char *) words;
 typedef struct builder {
 	arena *a;
 	failure *f;
-	words cc; /* the compiler's command */
+	words cc; /* compiler command */
 	int n;
 	const char *const *sources;
 	const char *folder;
-	const build_progress *progress; /* may be NULL */
+	const build_progress *progress; /* NULL: not reported */
 	chunks chunks;
 	int processors;
-	pid_t *running; /* by chunk, 0 for none */
-	pid_t one; /* the same of a process beside the chunks */
+	pid_t *running; /* by chunk; 0: none */
+	pid_t one; /* a process beside the chunks, likewise */
 } builder;
 
 /* ---- processes --------------------------------------------------------- */
 
-/* Starts a command whose output goes to the file `out`; -1 on failure. */
+/* Starts a command with output to file `out'.  Returns -1 on failure. */
 static pid_t start(builder *b, const words *argv, const char *out)
 {
 	posix_spawn_file_actions_t files;
@@ -92,8 +92,8 @@ static pid_t start(builder *b, const words *argv, const char *out)
 	return -1;
 }
 
-/* Whether the process has ended, for which it waits unless options say
- * otherwise; *good: it exited with 0. */
+/* Whether the process has ended.  Waits for it unless options say otherwise.
+ * *good: it exited with 0. */
 static bool has_ended(pid_t *running, int options, bool *good)
 {
 	int status;
@@ -109,7 +109,7 @@ static bool has_ended(pid_t *running, int options, bool *good)
 	return true;
 }
 
-/* Waits; true if the process exited with 0. */
+/* Waits for the process.  Returns whether it exited with 0. */
 static bool finish(pid_t *running)
 {
 	bool good;
@@ -117,7 +117,7 @@ static bool finish(pid_t *running)
 	return good;
 }
 
-/* The beginning of a file, "" if it can't be read. */
+/* The beginning of a file; "" if it cannot be read. */
 static char *head_of(arena *a, const char *path, size_t limit)
 {
 	char *s = arena_alloc(a, limit + 1);
@@ -157,8 +157,8 @@ static bool is_program(const char *path)
 	       stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The length of the longest beginning of a command, up to a blank or its end,
- * that is the path of a program; 0: none. */
+/* The length of the longest beginning of a command, up to a blank or the end,
+ * that is the path of a program; 0 if there is none. */
 static size_t program_length(arena *a, const char *command)
 {
 	const char *blanks = " \t"; /* and the end */
@@ -169,7 +169,8 @@ static size_t program_length(arena *a, const char *command)
 	return 0;
 }
 
-/* A path may have blanks; other words that CC has are arguments. */
+/* Finds the compiler in CC.  A path may contain blanks; further words are
+ * arguments. */
 static void find_compiler(builder *b)
 {
 	const char *cc = getenv("CC");
@@ -184,7 +185,7 @@ static void find_compiler(builder *b)
 		add(b, &b->cc, "cc");
 }
 
-/* The version that the compiler prints. */
+/* The version that the compiler reports. */
 static char *compiler_version(builder *b)
 {
 	words w = command(b);
@@ -202,7 +203,7 @@ static char *compiler_version(builder *b)
 	return head_of(b->a, out, 4096);
 }
 
-/* The properties of the processor that -march=native depends on. */
+/* The properties of the processor on which -march=native depends. */
 static char *processor(arena *a)
 {
 	struct utsname u;
@@ -303,7 +304,7 @@ static pid_t start_chunk(builder *b, int c)
 	return start_compiler(b, name);
 }
 
-/* Whether the compiler compiles what is ours alone. */
+/* Whether the compiler compiles a file without the plan's text. */
 static bool compiler_works(builder *b)
 {
 	if (!write_text(b, "check.c", "#include \"tdl/kernels.h\"\n"))
@@ -312,7 +313,7 @@ static bool compiler_works(builder *b)
 	return b->one >= 0 && finish(&b->one);
 }
 
-/* It is the plan's fault where the compiler works. */
+/* Reports a failure.  If the compiler works, it is the plan's fault. */
 static bool compiler_failed(builder *b, const char *log)
 {
 	char *text = head_of(b->a, arena_printf(b->a, "%s/%s", b->folder, log),
@@ -322,15 +323,16 @@ static bool compiler_failed(builder *b, const char *log)
 			 "kernels:\n%s", b->cc.at[0], text);
 }
 
-/* Of the chunks, as they are compiled. */
+/* The chunks while they are compiled. */
 typedef struct compilation {
 	int begun, running; /* chunks */
-	int done, told;	    /* kernels; -1: nothing has been told */
+	int done, told;	    /* kernels; -1: nothing reported yet */
 	double start;
 	bool good;
 } compilation;
 
-/* As many at a time as there are processors; none after one has failed. */
+/* Starts as many chunks at a time as there are processors, and none after a
+ * failure. */
 static void start_chunks(builder *b, compilation *x)
 {
 	while (x->good && x->begun < b->chunks.n &&
@@ -429,7 +431,7 @@ static void *load(builder *b, const char *path, cpu_kernel **kernels)
 	return lib;
 }
 
-/* Builds in b->folder, which is kept if the cache can. */
+/* Builds in b->folder, which becomes the cache's if possible. */
 static void *build_new(builder *b, const char *cache, const char *key,
 		       const char *hash, cpu_kernel **kernels)
 {
@@ -440,7 +442,7 @@ static void *build_new(builder *b, const char *cache, const char *key,
 	return load(b, arena_printf(b->a, "%s/kernels.so", at), kernels);
 }
 
-/* Waits for what runs and removes the folder. */
+/* Waits for running processes and removes the folder. */
 static void end_build(void *of)
 {
 	builder *b = of;

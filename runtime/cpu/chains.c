@@ -1,5 +1,5 @@
-/* Chains of runs on processors: each thread computes some parts, one after the
- * other, with what is handed on in memory of its own. */
+/* Chains of runs on processors: each thread computes some parts one after the
+ * other, with inner results in memory of its own. */
 #include "config.h"
 
 #include <math.h>
@@ -15,11 +15,11 @@ typedef struct chain_job {
 	const kernel_chain *of;
 	bench *benches;
 	int nthreads;
-	int64_t parts[MAX_CHAIN_AXES], nparts; /* along each axis; all */
-	int64_t offset[MAX_CHAIN]; /* of what is inner, in a bench's memory */
+	int64_t parts[MAX_CHAIN_AXES], nparts; /* by axis; product of these */
+	int64_t offset[MAX_CHAIN]; /* of inner results in a thread's memory */
 } chain_job;
 
-/* The space of a run in a part, by its number. */
+/* The space of a run in a part, given by number. */
 static box part_of_chain(const chain_job *j, int run, int64_t number)
 {
 	const plan_chain *c = j->of->chain;
@@ -27,7 +27,7 @@ static box part_of_chain(const chain_job *j, int run, int64_t number)
 	for (int a = c->naxes - 1; a >= 0; a--) {
 		int v = c->axes[a].vars[run];
 		int64_t lo = b.lo[v], p = number % j->parts[a];
-		__int128 n = b.hi[v] - lo; /* parts can be very many */
+		__int128 n = b.hi[v] - lo; /* there can be very many parts */
 		b.lo[v] = lo + (int64_t)(p * n / j->parts[a]);
 		b.hi[v] = lo + (int64_t)((p + 1) * n / j->parts[a]);
 		number /= j->parts[a];
@@ -80,7 +80,8 @@ static void compute_chain(void *arg, int i)
 		}
 }
 
-/* Gives each thread memory for what is inner in a part; false without. */
+/* Allocates memory for inner results in a part, for each thread.  Returns false
+ * if that fails. */
 static bool give_room(chain_job *j, const box *spaces, const int64_t *length)
 {
 	const plan_chain *c = j->of->chain;

@@ -9,22 +9,22 @@
 #include "base/intern.h"
 #include "base/vec.h"
 
-/* Kernels of a file: at least so many, lest the headers take longer than the
- * kernels; about so many at most, so that progress is seen. */
+/* Kernels in a file: at least so many, as headers would take longer to compile
+ * than kernels; about so many at most, so that progress is visible. */
 enum { LEAST_KERNELS = 4, MANY_KERNELS = 32 };
 
-/* In bytes of text, the time of a kernel beside its text; and of one that
- * shares it. */
+/* The time to compile a kernel, apart from its text, in bytes of text.
+ * SHARED_COST applies if it shares its text with another kernel. */
 enum { KERNEL_COST = 500, SHARED_COST = 100 };
 
-/* A definition of a number in front of a kernel's text. */
+/* The definition of a number before a kernel's text. */
 static const char definition[] = "#define TDL_NUMBER_";
 
 typedef VEC(char) bytes;
 
-/* Kernels whose texts are the same but for these numbers. */
+/* Kernels whose texts differ only in these numbers. */
 typedef struct unit {
-	const char *text; /* behind them */
+	const char *text; /* text after the numbers */
 	VEC(int) kernels;
 	size_t cost;
 } unit;
@@ -42,13 +42,13 @@ static bool defines(const char *line)
 	return !strncmp(line, definition, sizeof(definition) - 1);
 }
 
-/* The first definition of a number, or where it would be. */
+/* The first definition of a number, or the place for it. */
 static const char *numbers_of(const char *text)
 {
 	return strncmp(text, "/*", 2) ? text : next_line(text);
 }
 
-/* The text behind the numbers, of which there are *n. */
+/* The text after the numbers.  Sets *n to how many there are. */
 static const char *behind_numbers(const char *text, int *n)
 {
 	const char *s = numbers_of(text);
@@ -57,7 +57,7 @@ static const char *behind_numbers(const char *text, int *n)
 	return s;
 }
 
-/* Adds a kernel to those that share its text. */
+/* Adds a kernel to the unit with its text. */
 static void add_kernel(arena *a, strmap *known, units *all, int kernel,
 		       const char *text)
 {
@@ -92,7 +92,7 @@ static units find_units(arena *a, int n, const char *const *sources, chunks *x)
 	return all;
 }
 
-/* The dearest first; of equal ones the one that comes first in the plan. */
+/* The most expensive unit first; of equal ones the first in the plan. */
 static int by_cost(const void *x, const void *y)
 {
 	const unit *a = *(unit *const *)x, *b = *(unit *const *)y;
@@ -102,7 +102,8 @@ static int by_cost(const void *x, const void *y)
 	return (i > j) - (i < j);
 }
 
-/* All processors have as many. */
+/* The number of chunks.  Unless there are few kernels, all processors get
+ * equally many. */
 static int count_chunks(int nunits, int processors)
 {
 	int want = (nunits + LEAST_KERNELS - 1) / LEAST_KERNELS;
@@ -117,8 +118,8 @@ typedef struct share {
 	size_t cost;
 } share;
 
-/* Gives each unit to the share that has least so far: no share is then dearer
- * than another by more than a unit. */
+/* Gives each unit to the share with the least cost so far.  So the costs of
+ * shares differ by at most a unit. */
 static void divide(arena *a, const units *all, int n, share *to)
 {
 	for (int i = 0; i < all->n; i++) {
@@ -149,7 +150,7 @@ static void append_kernel(arena *a, bytes *to, char kind, int kernel,
 	append(a, to, "#undef TDL_KERNEL\n#undef TDL_PART\n");
 }
 
-/* The kernel that gives a shared text its numbers. */
+/* Appends the function that calls a shared text with the kernel's numbers. */
 static void append_caller(arena *a, bytes *to, const unit *u, int kernel,
 			  const char *source)
 {

@@ -1,5 +1,5 @@
-/* The backend `cpu`: kernels on the processor's cores, from C that was
- * generated, from the interpreter, or from opaque functions. */
+/* The backend `cpu': kernels run on the processor's cores, as generated C, in
+ * the interpreter, or as opaque functions. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -21,8 +21,8 @@ _Static_assert((int)TDL_MAX_NDIM == (int)MAX_NDIM &&
 
 /* ---- opening ----------------------------------------------------------- */
 
-/* The kernels and epilogues that the program of a stage runs, as they are
- * numbered in `generated'. */
+/* Marks the kernels and epilogues that a stage's program runs, numbered as in
+ * `generated'. */
 static void find_runs(const cpu *c, const plan *p, bool *runs)
 {
 	arena *work = arena_new();
@@ -40,7 +40,7 @@ static void find_runs(const cpu *c, const plan *p, bool *runs)
 	arena_free(work);
 }
 
-/* Numbers kernels and their epilogues; returns how many they are. */
+/* Numbers kernels and their epilogues.  Returns how many there are. */
 static int number_kernels(cpu *c)
 {
 	int n = c->p->nkernels;
@@ -52,7 +52,7 @@ static int number_kernels(cpu *c)
 	return n;
 }
 
-/* The sources of what is run, by number. */
+/* The sources of kernels that are run, by number. */
 static const char **find_sources(const cpu *c, const bool *runs, int n)
 {
 	const char **text = ARENA_ARRAY(c->a, const char *, n);
@@ -85,7 +85,7 @@ static bool find_kernels(cpu *c, const plan_pipeline *all,
 	return c->built || !some;
 }
 
-/* The first kernel of those that an epilogue is of. */
+/* The first kernel of an epilogue. */
 static int first_of(const cpu *c, const plan_epilogue *e)
 {
 	while (e->after >= 0)
@@ -93,7 +93,7 @@ static int first_of(const cpu *c, const plan_epilogue *e)
 	return e->of;
 }
 
-/* By kernel, a function that computes it, perhaps with an epilogue; NULL. */
+/* By kernel, perhaps with an epilogue: the function that computes it; NULL. */
 static cpu_kernel **find_functions(const cpu *c)
 {
 	cpu_kernel **to = ARENA_ARRAY(c->a, cpu_kernel *, c->p->nkernels);
@@ -109,8 +109,8 @@ static cpu_kernel **find_functions(const cpu *c)
 	return to;
 }
 
-/* Asks the kernels which factors they can keep.  One that has no elements to
- * compute does nothing else. */
+/* Asks the kernels which factors they can keep.  A kernel called without
+ * elements to compute only answers. */
 static void ask_kernels(cpu *c)
 {
 	cpu_kernel **functions = find_functions(c);
@@ -187,9 +187,8 @@ static void close_cpu(void *state)
 	arena_free(c->a);
 }
 
-/* The processors that are there for each worker, unless a number of threads is
- * asked for.  A process that may use some of them alone has these for its own
- * workers. */
+/* The processors for each worker, unless a number of threads is given.  If a
+ * process may use only some processors, it has these for its own workers. */
 static int share_of_processors(const backend_options *o)
 {
 	int all, own = processors(&all);
@@ -200,7 +199,7 @@ static int share_of_processors(const backend_options *o)
 	return share > 1 ? share : 1;
 }
 
-/* Stages have one table of kernels. */
+/* Stages share one table of kernels. */
 static void *open_cpu(const plan_pipeline *all, const backend_options *o,
 		      failure *f)
 {
@@ -266,7 +265,7 @@ typedef struct job {
 	cpu *c;
 	const kernel *k;
 	const kernel_run *r;
-	cpu_kernel *function; /* NULL: it is evaluated */
+	cpu_kernel *function; /* NULL: interpreted */
 	bench *benches;
 	shares shares;
 	int nparts;
@@ -296,7 +295,7 @@ static bool keeps_some(const kernel_run *r)
 	return some;
 }
 
-/* The factors that a run keeps, for part i of it. */
+/* The factors kept by a run, for part i of it. */
 static tdl_kept kept_of_part(const job *j, int i)
 {
 	tdl_kept k = { .i = i, .n = j->nparts,
@@ -307,8 +306,8 @@ static tdl_kept kept_of_part(const job *j, int i)
 	return k;
 }
 
-/* The inputs of a run, but for the one that is the run before it; returns
- * where they end. */
+/* Adds the inputs of a run, except the one that is the run before it.  Returns
+ * the end of the list. */
 static tdl_block *add_inputs(const cpu *c, const kernel_run *r, int without,
 			     tdl_block *to)
 {
@@ -366,7 +365,7 @@ static void run_part(void *arg, int i)
 		at->busy += clock_thread_seconds() - start;
 }
 
-/* Kernels of fewer points, or of opaque functions, are not divided. */
+/* Kernels with fewer points, or of opaque functions, are not divided. */
 enum { LEAST_POINTS = 1 << 14 };
 
 static void divide(job *j, double points, int nthreads)
@@ -379,7 +378,7 @@ static void divide(job *j, double points, int nthreads)
 	j->nparts = j->shares.nparts;
 }
 
-/* Packs what a run keeps, all threads a part of it. */
+/* Packs the factors that a run keeps; each thread packs a part. */
 static void fill(const job *of, thread_pool *team)
 {
 	job j = *of;
@@ -388,7 +387,7 @@ static void fill(const job *of, thread_pool *team)
 	thread_pool_run(team, j.nparts, run_part, &j);
 }
 
-/* A factor that oneDNN has packed is no generated kernel's. */
+/* Factors packed by oneDNN are not for generated kernels. */
 static unsigned fill_of(const kernel_run *r)
 {
 	unsigned fill = r->fill;
@@ -434,7 +433,8 @@ static void run_called(void *arg, int i)
 		at->busy += clock_thread_seconds() - start;
 }
 
-/* Finds the calls for a run; smaller ones cost as much as they save. */
+/* Finds the calls for a run.  Calls for smaller runs would take as long as they
+ * save. */
 static void find_calls(job *j, int number, double points)
 {
 	cpu *c = j->c;

@@ -23,7 +23,7 @@ typedef struct one_thread {
 	int64_t nbytes;
 } one_thread;
 
-/* A worker's runs are found, and made, by itself alone. */
+/* The worker's runs.  Only the worker itself finds and makes them. */
 struct one_worker {
 	onednn *of;
 	one_thread *threads;
@@ -40,7 +40,7 @@ static bool find(void *library, const char *name, void *to)
 	return at != NULL;
 }
 
-/* OpenMP, where oneDNN's threads are its, comes with the library. */
+/* Finds OpenMP, which the library loads if its threads are OpenMP's. */
 static bool find_openmp(onednn *o)
 {
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
@@ -200,8 +200,8 @@ static int put_box(int64_t *words, int n, const box *b)
 	return n;
 }
 
-/* Writes down all that the calls follow from.  The parts follow from the run,
- * their number, and the first. */
+/* Writes down everything on which the calls depend.  The parts follow from the
+ * run, their number, and the first part. */
 static int put_run(int64_t *words, const onednn_job *j)
 {
 	const kernel_run *r = j->r;
@@ -217,8 +217,8 @@ static int put_run(int64_t *words, const onednn_job *j)
 	return put_box(words, n, &r->out->at);
 }
 
-/* While oneDNN is called from a thread, it has no other; the caller's program
- * may use OpenMP as well. */
+/* Limits OpenMP to one thread while a thread calls oneDNN.  The caller's
+ * program may use OpenMP, too. */
 static int alone(const onednn *o)
 {
 	int before = o->get_threads ? o->get_threads() : 1;
@@ -310,7 +310,8 @@ static bool set(const onednn *o, dnnl_memory_t m, void *at)
 	return o->api.dnnl_memory_set_data_handle(m, at) == dnnl_success;
 }
 
-/* Where a call begins in an operand, and its copy, if it has one. */
+/* Sets where a call begins in an operand, and the operand's copy, if it has
+ * one. */
 static bool set_operand(const onednn *o, const onednn_job *j, one_part *p,
 			int s, int call, char *work)
 {
@@ -378,8 +379,8 @@ bool onednn_compute(onednn_run *x, const onednn_job *j, int i)
 
 /* ---- kept factors ------------------------------------------------------ */
 
-/* A slot that has to be filled, but that x does not use, is nobody's from then
- * on: the executor takes it for filled. */
+/* Whether a run fills a slot.  The executor then counts it as filled, so a slot
+ * that x does not use belongs to nobody from then on. */
 bool onednn_fills(const onednn_run *x, const onednn_job *j)
 {
 	bool some = false;

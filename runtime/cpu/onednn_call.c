@@ -9,13 +9,13 @@
 #include "plan/gemm.h"
 #include "runtime/cpu/onednn_parts.h"
 
-/* The most work space of a thread, bytes; copies lie at multiples of ALIGN. */
+/* The most bytes of a thread's work space; copies are aligned to ALIGN. */
 enum { MOST_WORK = 1 << 30, ALIGN = 64 };
 
-/* Rows and columns of a product, at least. */
+/* Least rows and columns of a product. */
 enum { LEAST_SIDE = 2 };
 
-/* Part i of a run, while it is made. */
+/* Part i of a run, while its calls are made. */
 typedef struct maker {
 	onednn *o;
 	const onednn_api *api;
@@ -46,7 +46,8 @@ static dtype dtype_of(const maker *m, int of)
 	return of < k->ninputs ? k->inputs[of].type : k->type;
 }
 
-/* An operand of a call: of the kernel's, elements that lie in these strides. */
+/* Sets an operand of a call: elements of the kernel's operand with these
+ * strides. */
 static bool set_operand(maker *m, int s, int of, int argument, int ndims,
 			const int64_t *dims, const int64_t *strides)
 {
@@ -65,7 +66,7 @@ static bool set_operand(maker *m, int s, int of, int argument, int ndims,
 	return true;
 }
 
-/* Lets oneDNN choose the format that it reads or writes. */
+/* Lets oneDNN choose the format of an operand. */
 static bool any_format(maker *m, int s)
 {
 	one_operand *x = &m->part->on[s];
@@ -84,8 +85,8 @@ static bool set_calls(one_part *p, int n)
 
 /* ---- products ---------------------------------------------------------- */
 
-/* A matrix that lies by columns is its transpose by rows, and so for batches of
- * them. */
+/* Sets a matrix.  A matrix stored by columns is the transposed one stored by
+ * rows; the same for batches. */
 static bool set_matrix(maker *m, int s, int of, const gemm_matrix *g,
 		       const gemm_call *c, gemm_side side)
 {
@@ -95,7 +96,7 @@ static bool set_matrix(maker *m, int s, int of, const gemm_matrix *g,
 	const int64_t dims[] = { same ? 1 : c->count, g->cols, g->rows };
 	int64_t strides[] = { same ? g->rows * g->cols : c->step[side],
 			      g->col_step, g->row_step };
-	/* Strides along an extent of 1 have to be those of a matrix. */
+	/* Along an extent of 1, strides have to be those of a matrix. */
 	if (g->rows == 1) {
 		strides[2] = 1;
 		strides[1] = g->cols == 1 ? 1 : g->col_step;
@@ -118,14 +119,15 @@ static void place_calls(one_part *p, const gemm *g, gemm_side left,
 	}
 }
 
-/* A matrix times a vector takes as long as its elements take to come, which
- * generated kernels read in order. */
+/* Whether a product is a matrix times a vector.  It takes as long as reading
+ * the matrix, which generated kernels read in order. */
 static bool is_thin(const gemm *g)
 {
 	return g->rows < LEAST_SIDE || g->cols < LEAST_SIDE;
 }
 
-/* c = a b by columns is the transposed c = b a by rows. */
+/* Sets a product.  c = a b stored by columns is the transposed c = b a stored
+ * by rows. */
 static bool set_product(maker *m, const contraction *c, const gemm *g)
 {
 	const int of[] = { c->left.input, c->right.input, m->j->k->ninputs };
@@ -157,8 +159,8 @@ static bool describe_product(maker *m)
 
 /* ---- convolutions ------------------------------------------------------ */
 
-/* Whether windows overlap, or something is left out between them: all else is a
- * product of matrices. */
+/* Whether windows overlap or leave elements out.  Otherwise the convolution is
+ * a product of matrices. */
 static bool has_windows(const kernel *k, const convolution *c)
 {
 	if (c->groups > 1)
@@ -170,7 +172,8 @@ static bool has_windows(const kernel *k, const convolution *c)
 	return false;
 }
 
-/* oneDNN wants every operand's type to be one, or sums of halves in f32. */
+/* Whether oneDNN supports the types: all operands have one type, or sums of
+ * 16-bit floats are f32. */
 static bool has_one_type(const kernel *k)
 {
 	for (int i = 0; i < k->ninputs; i++)
@@ -179,7 +182,7 @@ static bool has_one_type(const kernel *k)
 	return true;
 }
 
-/* The arguments of the three kinds: of x, w and y. */
+/* The argument of a side: x, w or y, for each of the three kinds. */
 static int argument_of(conv_kind kind, conv_side side)
 {
 	static const int arguments[][CONV_SIDES] = {
@@ -193,7 +196,7 @@ static int argument_of(conv_kind kind, conv_side side)
 	return arguments[kind][side];
 }
 
-/* The sides of an operand of the call, what is written last. */
+/* The side of operand s of the call; the result is last. */
 static conv_side side_of(conv_kind kind, int s)
 {
 	static const conv_side sides[][ONE_OPERANDS] = {
@@ -234,7 +237,7 @@ static dnnl_memory_desc_t *wanted(maker *m, const conv_call *x, conv_side side)
 	return &m->part->on[s].wanted;
 }
 
-/* oneDNN counts a dilation from 0, and what is missing at both ends. */
+/* oneDNN counts dilations from 0, and padding at both ends. */
 static bool init_convolution(maker *m, const conv_call *x)
 {
 	dnnl_convolution_desc_t *to = &m->call.of.convolution;
@@ -297,7 +300,7 @@ static void forget_descriptions(maker *m)
 	m->call.primitive = m->call.adding = NULL;
 }
 
-/* Work space is the caller's; what adds, adds to the result. */
+/* The work space is the caller's.  If adds, the call adds to the result. */
 static bool make_attributes(const maker *m, bool adds,
 			    dnnl_primitive_attr_t *to)
 {
@@ -319,7 +322,8 @@ static bool make_attributes(const maker *m, bool adds,
 	return good;
 }
 
-/* oneDNN's plain loops are slower than any others. */
+/* Whether oneDNN has a fast implementation; its reference loops are slower than
+ * any other. */
 static bool is_fast(const maker *m, const_dnnl_primitive_desc_t d)
 {
 	const char *name = NULL;
@@ -383,7 +387,7 @@ static bool take_space(one_part *p, int64_t nbytes, int64_t *at)
 	       p->nbytes <= MOST_WORK;
 }
 
-/* The slot that an operand is kept in; -1. */
+/* The slot for a kept operand; -1. */
 static int kept_side(const maker *m, int of)
 {
 	for (int s = 0; s < KEPT_SIDES; s++)
@@ -393,7 +397,7 @@ static int kept_side(const maker *m, int of)
 	return -1;
 }
 
-/* Whether two operands of calls are one, in one format. */
+/* Whether operand s of two calls has the same elements in the same format. */
 static bool is_same(const maker *m, const one_part *p, const one_part *q, int s)
 {
 	const one_operand *x = &p->on[s], *y = &q->on[s];
@@ -402,8 +406,8 @@ static bool is_same(const maker *m, const one_part *p, const one_part *q, int s)
 	       m->api->dnnl_memory_desc_equal(&x->wanted, &y->wanted);
 }
 
-/* Finds a place in the slot for so many bytes, that of another part which keeps
- * the same, or a new one; false where there is none. */
+/* Finds a place in the slot for nbytes: that of another part that keeps the
+ * same, or a new one.  Returns false if there is none. */
 static bool find_place(const maker *m, int s, int side, int64_t nbytes,
 		       int64_t *at, bool *is_new)
 {
@@ -449,7 +453,7 @@ static bool make_reorder(maker *m, int s)
 	return good;
 }
 
-/* The operand where it lies, or a copy of it. */
+/* Makes the operand as it is stored, or a copy of it. */
 static bool make_operand(maker *m, int s)
 {
 	one_operand *x = &m->part->on[s];
@@ -502,8 +506,8 @@ static bool make_part(maker *m)
 					      m->call.adding) == dnnl_success);
 }
 
-/* A right factor that is kept is packed as oneDNN likes it best; another one is
- * read where it lies. */
+/* Describes the right factor.  If it is kept, it is packed in oneDNN's
+ * preferred format; otherwise it is read as it is stored. */
 static bool describe_packed(maker *m)
 {
 	one_operand *x = &m->part->on[ONE_RIGHT];

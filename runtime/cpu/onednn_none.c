@@ -1,4 +1,4 @@
-/* Stubs for a runtime that was built without oneDNN. */
+/* Stubs for a runtime built without oneDNN. */
 #include "config.h"
 
 #include "runtime/cpu/onednn.h"

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* The time of an element of an input in that of a point of the loops: of one
- * that is packed for the run, and of one that is kept in packed form. */
+/* The time for an element of an input, relative to that of an iteration point:
+ * if it is packed in the run, and if it is kept in packed form. */
 static const double PACKED = 32, KEPT = 8;
 
 uint32_t *shares_reads(arena *a, const kernel *k)
@@ -20,8 +20,8 @@ uint32_t *shares_reads(arena *a, const kernel *k)
 	return reads;
 }
 
-/* The least number of values of variable v that are whole tiles of a factor;
- * 0 where a part of them would not be contiguous in it. */
+/* The least number of values of variable v that make whole tiles of a factor.
+ * 0 if a part of them would not be contiguous. */
 static int64_t unit_of(const tdl_keeps *k, const box *b, int v)
 {
 	int64_t inside = 1, unit = 1;
@@ -51,7 +51,7 @@ static shares along(const kernel_run *r, const tdl_keeps *keeps, int v, int n)
 	return d;
 }
 
-/* The inputs, a bit each, that a run has in packed form. */
+/* The mask of inputs that a run has in packed form. */
 static uint32_t kept_inputs(const kernel_run *r, const tdl_keeps *keeps)
 {
 	uint32_t s = 0;
@@ -70,7 +70,7 @@ double shares_points(const kernel *k, const box *space)
 	return points;
 }
 
-/* The largest part of the values of a variable. */
+/* The largest part of a variable's values, as a fraction. */
 static double share_of(const shares *d, const box *space)
 {
 	int64_t all = space->hi[d->var] - space->lo[d->var];
@@ -79,7 +79,7 @@ static double share_of(const shares *d, const box *space)
 	return most < all ? (double)most / (double)all : 1;
 }
 
-/* The time of the largest part, in that of a point. */
+/* The time of the largest part, in times of a point. */
 static double time_of(const kernel *k, const kernel_run *r,
 		      const uint32_t *reads, const tdl_keeps *keeps,
 		      const shares *d)
