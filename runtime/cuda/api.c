@@ -8,7 +8,8 @@
 
 /* ---- libraries --------------------------------------------------------- */
 
-/* They have threads and memory of their own: none of them is unloaded. */
+/* Opens a library.  It has threads and memory of its own, so it is never
+ * unloaded. */
 void *library_open(const char *name)
 {
 	return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -37,8 +38,8 @@ static void *open_driver(failure *f)
 	return library;
 }
 
-/* Code that a library compiles, or contains, runs on drivers of its generation
- * and later ones. */
+/* Code compiled by a library, or contained in it, runs on drivers of its
+ * generation and later. */
 void *library_of_toolkit(const cuda_api *api, const char *name,
 			 const char *what, failure *f)
 {

@@ -15,7 +15,7 @@ typedef struct lt_api {
 #include "runtime/cuda/cublaslt.def"
 } lt_api;
 
-/* One call: count products of matrices, stored by columns. */
+/* One call: count products of matrices stored by columns. */
 typedef struct lt_call {
 	cublasLtMatrixLayout_t a, b, c;
 	cublasLtMatmulAlgo_t algo;
@@ -26,12 +26,12 @@ typedef struct lt_call {
 
 struct lt_run {
 	int gpu;
-	bool wide; /* scaled by doubles */
+	bool wide; /* scaling factors are doubles */
 	cublasLtMatmulDesc_t product;
 	int ncalls;
 	lt_call *calls;
-	/* Copies: of factors, before the calls; of the result, behind them.
-	 * NULL for none. */
+	/* Copies of factors before the calls, and of the result after them.
+	 * NULL: none. */
 	pack_list *before, *after;
 };
 
@@ -42,9 +42,9 @@ struct lt {
 	library_options o;
 	cublasLtHandle_t *handles; /* by GPU */
 	VEC(lt_run *) runs;
-	packer *packer;	      /* NULL: nothing is copied */
-	int64_t nbytes, used; /* of copies: what there is, what is taken */
-	CUdeviceptr *copies;  /* by GPU: workers that share one take turns */
+	packer *packer;	      /* NULL: no copies are needed */
+	int64_t nbytes, used; /* of memory for copies: allocated; needed */
+	CUdeviceptr *copies;  /* by GPU; workers on one GPU take turns */
 };
 
 static bool good(const lt *l, cublasStatus_t status, const char *call,
@@ -81,8 +81,8 @@ static bool load(lt *l, failure *f)
 	return true;
 }
 
-/* Memory for as many bytes as the stages' plans say; the arenas, which are
- * allocated later, have to fit as well. */
+/* Allocates memory for copies, as much as the stages' plans ask for.  The
+ * arenas are allocated later and have to fit as well. */
 static bool open_copies(lt *l, failure *f)
 {
 	for (int i = 0; i < l->c->nparts; i++) {
@@ -189,8 +189,8 @@ static bool set_product(lt *l, lt_run *r, const gemm *x, dtype type,
 		       CUBLASLT_MATMUL_DESC_TRANSB, &b, sizeof(b));
 }
 
-/* A bias goes along the columns of c as they are stored, all of it, and is the
- * same for all products. */
+/* Whether the product can include an epilogue.  Its bias has to go along the
+ * whole columns of c as stored, and be the same for all products. */
 static bool takes_epilogue(const gemm *g, const library_epilogue *e)
 {
 	uint32_t vars = g->swapped ? g->col_vars : g->row_vars;
@@ -229,8 +229,8 @@ static bool lay_out(lt *l, cublasLtMatrixLayout_t *to, const gemm_matrix *m,
 		       sizeof(step));
 }
 
-/* The most bytes, a power of two, that all matrices of a call begin at
- * multiples of. */
+/* The greatest power of two that divides the addresses of all matrices of a
+ * call. */
 static uint32_t alignment(CUdeviceptr at, int64_t count, int64_t step_bytes)
 {
 	enum { MOST = 256 };
@@ -240,8 +240,8 @@ static uint32_t alignment(CUdeviceptr at, int64_t count, int64_t step_bytes)
 	return (uint32_t)(all & -all);
 }
 
-/* Asks for the algorithm: the first of cuBLASLt's own ranking.  Partial sums
- * have to stay in the type of the computation. */
+/* Chooses the algorithm: the first in cuBLASLt's ranking.  Partial sums have to
+ * stay in the computation's type. */
 static bool choose(lt *l, const lt_run *r, lt_call *x, const uint32_t *aligned,
 		   failure *f)
 {
@@ -279,10 +279,10 @@ static bool choose(lt *l, const lt_run *r, lt_call *x, const uint32_t *aligned,
 	return works;
 }
 
-/* The operands, as a copy or the products find them. */
+/* The operands for copies or products. */
 typedef struct operands {
-	CUdeviceptr data[GEMM_SIDES]; /* where it lies */
-	CUdeviceptr base[GEMM_SIDES]; /* that, or its copy */
+	CUdeviceptr data[GEMM_SIDES]; /* address */
+	CUdeviceptr base[GEMM_SIDES]; /* the same, or that of its copy */
 	dtype type[GEMM_SIDES];
 } operands;
 
@@ -302,7 +302,7 @@ static operands operands_of(const lt *l, const lt_run *r, const bind_run *run,
 	return o;
 }
 
-/* One operand of a call; the greatest alignment of it. */
+/* Plans one operand of a call.  Sets *aligned to its alignment. */
 static bool plan_operand(lt *l, cublasLtMatrixLayout_t *to, CUdeviceptr *at,
 			 const operands *o, const gemm_matrix *m,
 			 const gemm_call *g, gemm_side s, uint32_t *aligned,

@@ -1,4 +1,4 @@
-/* The backend `cuda`: workers on GPUs, their memory there, programs that are
+/* The backend `cuda': workers on GPUs, with memory there and programs that are
  * replayed. */
 #include "config.h"
 
@@ -41,8 +41,9 @@ static bool attribute(const cuda *c, CUdevice_attribute what, CUdevice device,
 	return CUDA_CALL(&c->api, f, cuDeviceGetAttribute, value, what, device);
 }
 
-/* Transfers go first: behind a kernel that fills the GPU they would begin when
- * it ends, and all that wait for them. */
+/* Opens streams.  Transfers have priority: after a kernel that fills the GPU
+ * they would only begin when it ends, and so would everything that waits for
+ * them. */
 static bool open_streams(const cuda_api *api, cuda_gpu *g, failure *f)
 {
 	int least = 0, greatest = 0;
@@ -102,7 +103,7 @@ static bool reaches(const cuda *c, int from, int to)
 		       CUDA_SUCCESS && can;
 }
 
-/* As many of the GPUs as read each other's memory: workers do. */
+/* The number of GPUs that can access each other's memory, as workers do. */
 static int count_peers(const cuda *c)
 {
 	for (int n = 1; n < c->ngpus; n++)
@@ -135,8 +136,8 @@ static bool enable_peers(cuda *c, failure *f)
 	return true;
 }
 
-/* Workers of one process go to the GPUs in turn; so do processes, which have
- * one each. */
+/* Opens the GPUs.  Workers of one process use the GPUs in turn; so do
+ * processes, each of which has one. */
 bool cuda_gpus_open(cuda *c, int neighbour, failure *f)
 {
 	int visible = 0, all;
@@ -193,8 +194,8 @@ static bool check_memory(const cuda *c, int gpu, failure *f)
 	return cuda_has_room(c, gpu, needed, "its workers need", f);
 }
 
-/* Copies go through the stream of the kernels, so that one that waits for it
- * has waited for both. */
+/* The stream of a worker's copies: that of its kernels, so that waiting for it
+ * waits for both. */
 static CUstream stream_of(const cuda *c, int worker)
 {
 	return c->gpus[cuda_gpu_of(c, worker)].compute;
@@ -236,7 +237,7 @@ static void *alloc_cuda(void *state, int worker, int64_t nbytes)
 	return NULL;
 }
 
-/* Work in flight ends before its memory is freed. */
+/* Work in flight has to end before its memory is freed. */
 static void free_cuda(void *state, int worker, void *memory, int64_t nbytes)
 {
 	cuda *c = state;
@@ -249,7 +250,7 @@ static void free_cuda(void *state, int worker, void *memory, int64_t nbytes)
 		give_back(c, (CUdeviceptr)(uintptr_t)memory);
 }
 
-/* The staging memory of a worker's GPU, which is entered. */
+/* The staging memory of a worker's GPU, which becomes the current one. */
 static staging *enter_staging(const cuda *c, int worker, failure *f)
 {
 	int gpu = cuda_gpu_of(c, worker);
@@ -273,8 +274,8 @@ static bool get_cuda(void *state, int worker, void *to, const void *from,
 				 (size_t)n, f));
 }
 
-/* Waits for the copies to the GPUs before a step begins, once, so that no queue
- * has to wait for that of the copies. */
+/* Waits for copies to the GPUs before a step begins, so that no queue has to
+ * wait for that of the copies. */
 static bool inputs_arrived(const cuda *c, failure *f)
 {
 	for (int g = 0; g < c->ngpus; g++)
@@ -299,8 +300,8 @@ static void close_cuda(void *state)
 	arena_free(c->a);
 }
 
-/* Without libraries all kernels are generated, which worker 0's process says
- * unless it was asked for. */
+/* Opens libraries.  Without them all kernels are generated; worker 0's process
+ * says so unless that was asked for. */
 static bool open_library(cuda *c, const backend_options *o, failure *f)
 {
 	library_options how = { .tf32 = c->tf32 };

@@ -13,11 +13,11 @@ typedef struct dnn_api {
 #include "runtime/cuda/cudnn.def"
 } dnn_api;
 
-/* An algorithm is of the enumeration that goes with the kind. */
+/* The algorithm is from the enumeration for the kind. */
 struct dnn_run {
 	int gpu;
 	conv_kind kind;
-	bool wide; /* scaled by doubles */
+	bool wide; /* scaling factors are doubles */
 	cudnnTensorDescriptor_t x, y;
 	cudnnFilterDescriptor_t w;
 	cudnnConvolutionDescriptor_t how;
@@ -128,13 +128,14 @@ static bool type_of(dtype t, cudnnDataType_t *to)
 	return false;
 }
 
-/* cuDNN wants two spatial dimensions at least: one more has one element. */
+/* The number of spatial dimensions.  cuDNN needs at least two; an added one has
+ * one element. */
 static int ndim_of(const conv_call *x)
 {
 	return x->nspatial < 2 ? 4 : 2 + x->nspatial;
 }
 
-/* Converts to_ints to int, the type of cuDNN's extents. */
+/* Converts to int, cuDNN's type for extents. */
 static bool to_ints(const int64_t *from, int n, int missing, int *to, int all)
 {
 	for (int i = 0; i < all; i++) {
@@ -160,7 +161,7 @@ static bool set_tensor(dnn *d, cudnnTensorDescriptor_t *to,
 			strides);
 }
 
-/* Whether dimensions are dense, the last in `order` innermost. */
+/* Whether dimensions are dense, with the last one in `order' innermost. */
 static bool is_dense(const conv_operand *x, int n, const int *order)
 {
 	int64_t size = 1;
@@ -173,7 +174,7 @@ static bool is_dense(const conv_operand *x, int n, const int *order)
 	return true;
 }
 
-/* A filter is dense, with its channels outside of its taps or inside. */
+/* A filter is dense, with its channels outside or inside its taps. */
 static bool set_filter(dnn *d, dnn_run *r, const conv_call *call,
 		       cudnnDataType_t type, failure *f)
 {
@@ -195,7 +196,7 @@ static bool set_filter(dnn *d, dnn_run *r, const conv_call *call,
 			all, dims);
 }
 
-/* cuDNN pads both ends alike, and computes the extent of y from that. */
+/* cuDNN pads both ends equally, and computes the extents of y from that. */
 static bool extents_agree(const conv_call *x)
 {
 	for (int i = 0; i < x->nspatial; i++) {
@@ -225,7 +226,7 @@ static bool set_how(dnn *d, dnn_run *r, const conv_call *x, failure *f)
 
 /* ---- algorithms -------------------------------------------------------- */
 
-/* cuDNN's facts about an algorithm, of any kind. */
+/* cuDNN's facts about an algorithm of any kind. */
 typedef struct offer {
 	int algorithm;
 	cudnnStatus_t status;
@@ -240,7 +241,7 @@ enum { MOST_OFFERS = 16 };
 	(offer){ (int)(x).algo, (x).status, (x).memory,            \
 		 (x).determinism, (x).mathType }
 
-/* Lists algorithms in the order of cuDNN's ranking; returns their number. */
+/* Lists algorithms in cuDNN's ranking.  Returns their number. */
 static int list_offers(dnn *d, const dnn_run *r, offer *offers, failure *f)
 {
 	cudnnHandle_t h = d->handles[r->gpu];
@@ -275,7 +276,8 @@ static int list_offers(dnn *d, const dnn_run *r, offer *offers, failure *f)
 	return works ? n : 0;
 }
 
-/* Whether an algorithm may round factors of f32 though --tf32 is not given. */
+/* Whether an algorithm would round factors of f32 although --tf32 is not
+ * given. */
 static bool may_round(const dnn *d, dtype type, cudnnMathType_t math)
 {
 	return type == DT_F32 && !d->o.tf32 && math != CUDNN_FMA_MATH;

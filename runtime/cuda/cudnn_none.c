@@ -1,4 +1,4 @@
-/* Stubs for a tdlrun that was built without cuDNN. */
+/* Stubs for a tdlrun built without cuDNN. */
 #include "config.h"
 
 #include "runtime/cuda/cudnn.h"

@@ -16,7 +16,7 @@ static int ninputs_of(const plan *p, const plan_instr *in)
 	return p->kernels[p->nodes[in->node].kernel].kernel->ninputs;
 }
 
-/* Whether a buffer is read by an instruction other than `but'. */
+/* Whether an instruction other than `but' reads a buffer. */
 static bool is_read_elsewhere(const plan *p, int buffer, int but)
 {
 	for (int i = 0; i < p->ninstrs; i++) {
@@ -35,7 +35,8 @@ static bool is_read_elsewhere(const plan *p, int buffer, int but)
 	return false;
 }
 
-/* The one input of an instruction that a buffer is; -1 for none, or several. */
+/* The input of an instruction that is this buffer; -1 if there is none or
+ * several. */
 static int input_of(const plan *p, const plan_instr *in, int buffer)
 {
 	int at = -1;
@@ -48,8 +49,8 @@ static int input_of(const plan *p, const plan_instr *in, int buffer)
 	return at;
 }
 
-/* Whether the operands of the product are intact until the next kernel has run:
- * its result must not overlap them. */
+/* Whether the operands of the product remain intact until the next kernel has
+ * run: its result must not overlap them. */
 static bool stores_apart(const plan *p, const plan_instr *in, int to)
 {
 	for (int i = 0; i < ninputs_of(p, in); i++)
@@ -58,7 +59,7 @@ static bool stores_apart(const plan *p, const plan_instr *in, int to)
 	return true;
 }
 
-/* The address of the part of a vector that a worker adds. */
+/* The address of a worker's part of the vector that is added. */
 static CUdeviceptr bias_at(const bind_run *next, const epilogue *e)
 {
 	const box *held = &next->at[e->bias];
@@ -94,7 +95,7 @@ bool epilogue_after(const cuda *c, int instr, int worker, bind_run *r,
 	    plan_is_kept(p, in->to) ||
 	    is_read_elsewhere(p, in->to, instr + 1))
 		return false;
-	/* The bias may be read after the result was written. */
+	/* The bias may be read after the result is written. */
 	if (overlaps(p, next->inputs[what.bias], next->to))
 		return false;
 	int out = after.k->ninputs;

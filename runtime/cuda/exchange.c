@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "layout/runs.h"
 
-/* Parcels begin at multiples of this in staging memory. */
+/* Alignment of parcels in staging memory. */
 enum { ALIGN = 16 };
 
 typedef VEC(box) boxes;
@@ -30,7 +30,7 @@ static region dense(const box *b)
 
 /* ---- senders and receivers --------------------------------------------- */
 
-/* All that workers receive: bytes by receiver and sender. */
+/* The bytes that each worker receives from each sender. */
 typedef struct table {
 	int n;
 	int64_t *nbytes;
@@ -74,8 +74,8 @@ static table make_table(arena *work, const plan *p, exchange *x, boxes *from,
 	return t;
 }
 
-/* Whether, in each group, every worker gives every worker, itself too, *each
- * bytes, more than 0; a negative *each becomes the number of the first. */
+/* Whether in each group every worker gives every worker, itself included, *each
+ * bytes, more than 0.  A negative *each is set to the bytes of the first. */
 static bool is_even(const plan *p, const table *t, int64_t *each)
 {
 	for (int w = 0; w < t->n; w++) {
@@ -92,7 +92,7 @@ static bool is_even(const plan *p, const table *t, int64_t *each)
 	return *each > 0;
 }
 
-/* Whether each worker gets shares of one size from all of its group. */
+/* Whether each worker gets shares of one size from its whole group. */
 static bool has_equal_shares(const plan *p, const table *t)
 {
 	for (int w = 0; w < t->n; w++)
@@ -116,7 +116,7 @@ static int64_t largest_share(const plan *p, const table *t, int worker)
 	return most;
 }
 
-/* Whether each worker gives all of its block, so that it can be read from the
+/* Whether each worker gives its whole block, so that it can be read from the
  * buffer. */
 static bool gives_all(const plan *p, const exchange *x, int64_t each)
 {
@@ -152,8 +152,8 @@ static exchange_kind kind_of(const plan *p, exchange *x, const table *t,
 
 /* ---- places ------------------------------------------------------------ */
 
-/* The offset in bytes of the boxes in a region in which they are contiguous,
- * one after the other; else -1. */
+/* The offset in bytes of the boxes in a region where they are contiguous, one
+ * after the other; -1 if they are not. */
 static int64_t offset_in(const exchange *x, const parcel *q, const region *r)
 {
 	int64_t begin = -1, next = -1;
@@ -190,7 +190,8 @@ static int parcels_of(arena *a, const plan *p, const exchange *x,
 	return n;
 }
 
-/* Messages go from buffer to buffer, without staging, where possible. */
+/* Places messages.  They go from buffer to buffer without staging where
+ * possible. */
 static void place_messages(exchange *x, parcel *all, int n, const region *r,
 			   bool may, int64_t *staging)
 {
@@ -204,8 +205,8 @@ static void place_messages(exchange *x, parcel *all, int n, const region *r,
 	}
 }
 
-/* Whether a region has the slots of all workers, this one too, at the offsets
- * that they have in staging memory. */
+/* Whether a region has the slots of all workers, this one included, at their
+ * offsets in staging memory. */
 static bool has_slots(const exchange *x, const parcel *all, int n,
 		      const region *r)
 {
@@ -293,7 +294,7 @@ exchange exchange_of(arena *a, const plan *p, int instr, int worker,
 
 /* ---- messages ---------------------------------------------------------- */
 
-/* The boxes that a sender gives a receiver. */
+/* The boxes that a sender gives to a receiver. */
 static boxes boxes_between(arena *a, const plan_pipeline *p, int channel,
 			   int turn, int sender, int receiver)
 {
@@ -379,7 +380,7 @@ static bool is_between(const plan *p, int buffer, int combine, int move)
 	return true;
 }
 
-/* Whether two buffers have the same offset, or are disjoint. */
+/* Whether two buffers have the same offset or are disjoint. */
 static bool is_same_or_apart(const plan *p, int x, int y)
 {
 	const plan_buffer *b = &p->buffers[x], *c = &p->buffers[y];
@@ -387,8 +388,8 @@ static bool is_same_or_apart(const plan *p, int x, int y)
 	       c->offset + c->nbytes <= b->offset;
 }
 
-/* Merges a reduce-scatter and the all-gather after it into an all-reduce, where
- * that is possible. */
+/* Merges a reduce-scatter and the following all-gather into an all-reduce if
+ * possible. */
 void exchange_merge(const plan *p, exchange *combine, exchange *move)
 {
 	const plan_instr *first = &p->program[combine->instr];
@@ -419,11 +420,11 @@ void exchange_merge(const plan *p, exchange *combine, exchange *move)
 
 /* The memory of an exchange. */
 typedef struct places {
-	pack_block from, to; /* the buffers */
+	pack_block from, to; /* buffers */
 	CUdeviceptr outbox, inbox;
 } places;
 
-/* The k-th box of a parcel, whose boxes lie at `data' one after the other. */
+/* Box k of a parcel whose boxes are stored at `data' one after the other. */
 static pack_block box_in(const exchange *x, const parcel *q, int k,
 			 CUdeviceptr data)
 {

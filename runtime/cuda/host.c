@@ -61,7 +61,7 @@ host_call *host_call_new(arena *a, const cuda *c, int instr, int worker,
 	return x;
 }
 
-/* Called by CUDA, which it must not call. */
+/* Called by CUDA; it must not call CUDA. */
 static void CUDA_CB evaluate(void *arg)
 {
 	host_call *x = arg;

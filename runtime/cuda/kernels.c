@@ -11,25 +11,25 @@
 #include "base/vec.h"
 #include "runtime/cuda/module.h"
 
-/* Kernels in one text, about: enough to make the prelude's share small, few
- * enough for all processors to have a text to compile. */
+/* Kernels in one text, approximately: many enough that the prelude takes a
+ * small share, few enough that every processor has a text to compile. */
 enum { TEXT_KERNELS = 16, WAVES = 4 };
 
 /* A kernel on a GPU. */
 typedef struct function {
 	CUfunction at;
-	int resident; /* blocks that it runs at a time */
+	int resident; /* blocks that the GPU runs at a time */
 } function;
 
 struct cuda_kernels {
 	cuda *c;
-	const plan *p; /* any stage's: they share the table */
+	const plan *p; /* any stage's, as they share the table */
 	arena *a;
 	binding *bindings;   /* by kernel */
-	function *functions; /* [kernel * ngpus + gpu] */
+	function *functions; /* at [kernel * ngpus + gpu] */
 	int nmodules;
 	cuda_module *modules;
-	void *library; /* of dlopen() */
+	void *library; /* from dlopen() */
 	opaque_fn *opaque;
 };
 
@@ -45,7 +45,7 @@ typedef struct bound {
 typedef struct texts {
 	int n;
 	const char **at;
-	int *of;	   /* by kernel: its text, -1 for none */
+	int *of;	   /* by kernel: its text; -1: none */
 	const char **name; /* by kernel */
 } texts;
 
@@ -62,7 +62,7 @@ static int by_content(const void *x, const void *y)
 	return compare_content(x, y);
 }
 
-/* The kernels that are used, those that are the same side by side. */
+/* The kernels in use, sorted so that equal ones are adjacent. */
 static bound *sort_kernels(const cuda_kernels *k, arena *a, int *n)
 {
 	bound *all = ARENA_ARRAY(a, bound, k->p->nkernels);
@@ -81,7 +81,7 @@ static bound *sort_kernels(const cuda_kernels *k, arena *a, int *n)
 	return all;
 }
 
-/* So many bits of the hash of a kernel are the number of its text. */
+/* The number of bits of a kernel's hash that select its text. */
 static int text_bits(int nkernels)
 {
 	int bits = 0;
@@ -107,9 +107,9 @@ static void end_text(arena *a, bytes *text, texts *to)
 	*text = (bytes){ 0 };
 }
 
-/* Each kernel once; its name and its text follow from what it is, so that plans
- * that share kernels find each other's in the cache, in whatever order and
- * beside whichever others they have them. */
+/* Makes the texts, each kernel once.  Its name and its text follow from the
+ * kernel alone.  So plans that share kernels find each other's in the cache,
+ * whatever the order and the other kernels. */
 static texts make_texts(const cuda_kernels *k, arena *a)
 {
 	texts t = { .at = ARENA_ARRAY(a, const char *, k->p->nkernels + 1),
@@ -229,8 +229,8 @@ opaque_fn kernels_opaque(const cuda_kernels *k, int i)
 	return k->opaque[i];
 }
 
-/* Blocks take items in turn; a few blocks for each that the GPU runs at a time,
- * so that all end at about the same time. */
+/* Blocks take items in turn.  There are a few blocks for each that the GPU runs
+ * at a time, so that all end at about the same time. */
 launch kernels_launch(const cuda_kernels *k, arena *a, int i, int gpu,
 		      const bind_run *r)
 {

@@ -8,9 +8,9 @@
 struct cuda_library {
 	arena *a;
 	cuda *c;
-	lt *products;	   /* NULL where cuBLASLt is not there */
-	dnn *convolutions; /* NULL where cuDNN is not there */
-	size_t workspace;  /* bytes, the most that a run needs */
+	lt *products;	   /* NULL: there is no cuBLASLt */
+	dnn *convolutions; /* NULL: there is no cuDNN */
+	size_t workspace;  /* most bytes that a run needs */
 	CUdeviceptr *workspaces; /* by GPU */
 };
 

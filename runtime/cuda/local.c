@@ -1,10 +1,10 @@
-/* Workers on GPUs of one process: who receives copies, or combines, straight
- * out of the others' arenas.  On one GPU the order of its queue makes that
- * right.  On several each has a queue for transfers, and before a transfer
- * those of the stage wait for each other: it may read what another has written,
- * and write what another has read.  Messages from other stages are fetched by
- * the receivers, on queues of their own.  All wait for each other where the
- * schedule says so, on all GPUs of the stages. */
+/* Workers on the GPUs of one process.  A receiver copies or combines directly
+ * from the others' arenas.  On one GPU the order of its queue makes that
+ * correct.  With several GPUs each has a queue for transfers.  Before a
+ * transfer the queues of the stage wait for each other, because it may read
+ * what another has written and write what another has read.  Messages from
+ * other stages are fetched by the receivers on separate queues.  Queues wait
+ * for each other where the schedule says so, on all GPUs of the stages. */
 #include "config.h"
 
 #include "runtime/cuda/link.h"
@@ -15,12 +15,12 @@
 #include "plan/streams.h"
 #include "runtime/cuda/pack.h"
 
-/* A bucket: first all but the moves that spread what the same bucket combines,
- * then these; each a list per GPU. */
+/* The phases of a bucket: first everything except moves that spread what the
+ * same bucket combines, then these.  Each is a list per GPU. */
 enum { PHASES = 2 };
 
 typedef struct bucket {
-	bool within; /* workers, on the queues of their kernels */
+	bool within; /* within workers, on the queues of their kernels */
 	pack_list **lists[PHASES]; /* by GPU */
 } bucket;
 
@@ -28,7 +28,7 @@ typedef struct bucket {
 typedef struct local_stage {
 	const cuda_stage *s;
 	const plan *p;
-	bucket *buckets; /* by the first instruction of each */
+	bucket *buckets; /* by first instruction */
 	pack_list ***messages; /* by instruction, a RECEIVE, and GPU */
 	int64_t *received; /* by instruction */
 } local_stage;
@@ -43,7 +43,7 @@ typedef struct local {
 
 /* ---- opening ----------------------------------------------------------- */
 
-/* Workers of a stage are numbered in it. */
+/* The block of a worker, which is numbered in its stage. */
 static pack_block block_of(const local *l, const local_stage *s, int buffer,
 			   int worker)
 {
@@ -61,8 +61,8 @@ static dtype type_of(const plan *p, int instr)
 	return p->tensors[p->buffers[p->program[instr].to].tensor].type;
 }
 
-/* A worker that combines gets the same boxes from each sharer, one sharer after
- * the other: those of the first come without `add`. */
+/* Adds a combination.  The worker gets the same boxes from each sharer, one
+ * sharer after the other; those of the first come without `add'. */
 static void add_combine(local *l, const local_stage *s, pack_list *to,
 			int instr, int worker, const piece *pieces, int n)
 {
@@ -85,7 +85,7 @@ static void add_combine(local *l, const local_stage *s, pack_list *to,
 	arena_free(work);
 }
 
-/* Copies pieces from buffer `from' of workers of one stage. */
+/* Adds copies of pieces from buffer `from' of a stage's workers. */
 static void add_copies(local *l, const local_stage *s, pack_list *to, dtype t,
 		       int from, const pack_block *dst, const piece *pieces,
 		       int n)
@@ -99,7 +99,8 @@ static void add_copies(local *l, const local_stage *s, pack_list *to, dtype t,
 	}
 }
 
-/* All workers are in this process, where they have the plan's numbers. */
+/* Adds a transfer.  All workers are in this process, with the plan's
+ * numbers. */
 static void add_transfer(local *l, local_stage *s, pack_list **lists, int instr)
 {
 	const plan_instr *in = &s->p->program[instr];
@@ -143,7 +144,7 @@ static void add_bucket(local *l, local_stage *s, const stream_step *t)
 	}
 }
 
-/* Receivers fetch the pieces of a message. */
+/* Adds the copies of a message's pieces; receivers fetch them. */
 static void add_message(local *l, const link_message *m)
 {
 	const plan_channel *c = &l->c->p->channels[m->channel];
@@ -169,7 +170,7 @@ static void add_message(local *l, const link_message *m)
 	s->messages[m->receive] = lists;
 }
 
-/* All stages are here. */
+/* Adds a stage; all stages are in this process. */
 static void add_stage(local *l, int part)
 {
 	local_stage *s = &l->stages[part];
@@ -228,8 +229,8 @@ static void *open_local(cuda *c, const communicator *comm, void *link,
 
 /* ---- running ----------------------------------------------------------- */
 
-/* A stage's queues of transfers that have something to do go on when all have
- * come here. */
+/* Makes those queues of a stage that have something to do wait until all of
+ * them have come here. */
 static bool meet(const local *l, const cuda_stage *s, pack_list *const *lists,
 		 failure *f)
 {
@@ -317,8 +318,8 @@ static CUresult query(const cuda *c, int gpu)
 	return r;
 }
 
-/* A GPU that has failed need not let the others' queues go on, so that all are
- * asked. */
+/* Waits for the GPUs.  All are asked, because one that has failed may not let
+ * the others' queues go on. */
 static bool wait_local(void *state, CUstream s, failure *f)
 {
 	const local *l = state;

@@ -19,14 +19,14 @@
 enum { MAX_IMAGE = 1 << 30, LOG = 1500 };
 static const char image_name[] = "kernels.cubin";
 
-/* The code that NVRTC makes for a GPU: for just that one, or as text that the
- * driver compiles, for a GPU newer than NVRTC knows. */
+/* The kind of code that NVRTC makes for a GPU: code for exactly this GPU, or
+ * text that the driver compiles, for a GPU newer than NVRTC knows. */
 typedef struct target {
-	int arch; /* 90: sm_90 or compute_90 */
+	int arch; /* 90 for sm_90 or compute_90 */
 	bool is_text;
 } target;
 
-/* A text for a target. */
+/* One text for one target. */
 typedef struct job {
 	const char *text;
 	target to;
@@ -36,16 +36,16 @@ typedef struct job {
 
 typedef struct builder {
 	const cuda_api *api;
-	arena *a; /* of the caller's thread alone */
+	arena *a; /* used by the caller's thread only */
 	const char *what;
-	const char *cache; /* NULL for none */
-	int major, minor;  /* of NVRTC */
+	const char *cache; /* NULL: none */
+	int major, minor;  /* version of NVRTC */
 	bool tf32;
 	int ntargets;
 	target *targets;
-	int *target_of; /* by GPU: those of one kind share it */
+	int *target_of; /* by GPU; equal GPUs share one */
 	int njobs;
-	job *jobs; /* [text * ntargets + target] */
+	job *jobs; /* at [text * ntargets + target] */
 	atomic_int next;
 } builder;
 
@@ -62,8 +62,8 @@ static int supported(arena *a, const cuda_api *api, int **archs, failure *f)
 	return n;
 }
 
-/* Code runs on GPUs of its own generation that are not older; text runs on all
- * that are not older. */
+/* Finds the target for a GPU.  Code runs on GPUs of its own generation that are
+ * not older; text runs on any that is not older. */
 static bool find_target(arena *a, const cuda_api *api, int arch, target *t,
 			failure *f)
 {
@@ -81,8 +81,8 @@ static bool find_target(arena *a, const cuda_api *api, int arch, target *t,
 
 /* ---- compiling --------------------------------------------------------- */
 
-/* The text says which multiply-adds are fused, so that results do not depend on
- * the compiler. */
+/* The text says which multiply-adds are fused, so results do not depend on the
+ * compiler. */
 enum { NFLAGS = 6 };
 static void flags_of(const builder *b, const target *t, char *arch,
 		     size_t size, const char *flags[NFLAGS])
@@ -178,7 +178,7 @@ static const char *key_of(const builder *b, arena *a, const job *j)
 	return key.at;
 }
 
-/* Keeps an image in the cache, if there is one; failing to is not an error. */
+/* Stores an image in the cache, if there is one.  A failure is no error. */
 static void keep(const builder *b, arena *a, const char *hash, const char *key,
 		 const void *image, size_t size)
 {
@@ -228,7 +228,7 @@ static void work(void *arg, int thread)
 		build(b, x->arenas[thread], &b->jobs[i]);
 }
 
-/* Builds the images; they live until the arenas are freed. */
+/* Builds the images.  They live until the arenas are freed. */
 static bool build_all(builder *b, build_threads *x, thread_pool *t, failure *f)
 {
 	bool good = true;

@@ -1,18 +1,18 @@
-/* Workers on GPUs as processes that NCCL connects, one GPU each, all workers of
- * a stage with one another, and with those of the stages on its links.
+/* Workers as processes on one GPU each, connected by NCCL: all workers of a
+ * stage with one another, and with those of the stages on its links.
  *
- * A transfer is the collective that it amounts to, on the communicator of the
- * mesh axes that it goes along; halos and gathers by pieces are grouped sends
- * and receives.  A bucket is one kernel that packs, one group of calls, one
- * kernel that unpacks, where there is anything to pack.  NCCL adds in an order
- * of its own; what it does not combine as reducer_combine() does, or not at
- * all, is exchanged and combined here in the order of the workers.
+ * A transfer is done as the collective that it amounts to, on the communicator
+ * of its mesh axes.  Halos and gathers by pieces are grouped sends and
+ * receives.  A bucket is one kernel that packs, one group of calls, and one
+ * kernel that unpacks, if there is anything to pack.  NCCL adds in its own
+ * order.  What NCCL does not combine as reducer_combine() does is exchanged,
+ * and combined here in the order of the workers.
  *
- * Messages between stages have a communicator and a stream for each link, which
- * is a direction, too: a send may wait for its receiver, but holds up neither
- * collectives nor what comes the other way.  All processes hand their calls
- * over in the order of plan/messages.h, so that, whichever of them block others
- * or the host, the first that has not ended can go on. */
+ * Messages between stages have a communicator and a stream for each link and
+ * direction.  So a send may wait for its receiver without blocking collectives
+ * or messages in the other direction.  All processes issue their calls in the
+ * order of plan/messages.h.  So whichever calls block others or the host, the
+ * first one that has not ended can proceed. */
 #include "config.h"
 
 #include <sched.h>
@@ -56,7 +56,7 @@ static ncclRedOp_t operation_of(reducer r)
 	}
 }
 
-/* Its max and min lose a NaN. */
+/* NCCL's max and min may lose a NaN. */
 static bool reduces(reducer r, dtype t)
 {
 	if (r == RED_MAX || r == RED_MIN)
@@ -192,7 +192,7 @@ static void open_all(nccl *l)
 	}
 }
 
-/* The number of a message of this stage among all, from m on. */
+/* The number of the next message of this stage, from m on. */
 static int next_message(const nccl *l, int instr, int m)
 {
 	const message_order *o = &l->c->order;
@@ -212,8 +212,8 @@ static bool is_transfer(const nccl *l, const stream_step *t)
 	       (plan_moves(in) && l->buckets[t->instrs[0]].last >= 0);
 }
 
-/* Messages in their order are known to all; between two of them are the stage's
- * own transfers. */
+/* Lists transfers.  All processes know the order of messages; between two
+ * messages are the stage's own transfers. */
 static void list_transfers(nccl *l)
 {
 	enum { BETWEEN = 1 << 20 };
@@ -287,7 +287,7 @@ static void close_nccl(void *state)
 	arena_free(l->a);
 }
 
-/* One process has workers of one stage. */
+/* A process has workers of one stage only. */
 static void *open_nccl(cuda *c, const communicator *comm, void *link,
 		       failure *f)
 {
@@ -343,7 +343,7 @@ static bool enqueue_messages(const nccl *l, const exchange *x, CUdeviceptr out,
 	return true;
 }
 
-/* All slots, this worker's own too. */
+/* Exchanges all slots, this worker's own included. */
 static bool enqueue_all_to_all(const nccl *l, const exchange *x, char *send,
 			       char *receive, ncclComm_t g, CUstream s,
 			       failure *f)
@@ -397,7 +397,7 @@ static bool enqueue(const nccl *l, const exchange *x, CUstream s, failure *f)
 	}
 }
 
-/* A group that was begun is ended in any case. */
+/* A group that was begun is always ended. */
 static bool enqueue_group(const nccl *l, const phase *x, CUstream s, failure *f)
 {
 	bool well = true;
@@ -410,7 +410,7 @@ static bool enqueue_group(const nccl *l, const phase *x, CUstream s, failure *f)
 	return CALL(l, f, ncclGroupEnd) && well;
 }
 
-/* A queue has come to the beginning, or to the end, of a transfer. */
+/* Notes that a queue has come to the beginning or the end of a transfer. */
 static bool tell(const nccl *l, int on, int instr, bool ends, CUstream s,
 		 failure *f)
 {
@@ -419,7 +419,7 @@ static bool tell(const nccl *l, int on, int instr, bool ends, CUstream s,
 			    2 * l->numbers[instr] + 1 + ends, s, f);
 }
 
-/* No queue has come to any. */
+/* Notes that no queue has come to any transfer. */
 static bool begin_nccl(void *state, CUstream s, failure *f)
 {
 	nccl *l = state;
@@ -452,7 +452,7 @@ static bool transfer_nccl(void *state, int part, const int *instrs, int n,
 	       tell(l, STREAM_COMMUNICATION, instrs[0], true, s, f);
 }
 
-/* All parcels of a message go in one group. */
+/* Enqueues a message; its parcels form one group. */
 static bool enqueue_message(const nccl *l, const exchange *x, CUstream s,
 			    failure *f)
 {
@@ -492,7 +492,7 @@ static bool message_nccl(void *state, int part, int instr, int link,
 
 /* ---- waiting ----------------------------------------------------------- */
 
-/* Polls NCCL for an asynchronous error: a broken connection, a peer that
+/* Polls NCCL for an asynchronous error: a broken connection, or a peer that
  * left. */
 static bool look(const nccl *l, failure *f)
 {
@@ -528,7 +528,8 @@ static bool name_transfer(const nccl *l, failure *f)
 			 why.text);
 }
 
-/* Short steps are not slept over: a look at the stream costs a microsecond. */
+/* Sleeps only after some looks, so that short steps are not delayed.  A look at
+ * the stream takes a microsecond. */
 static void rest(int64_t looks)
 {
 	if (looks < 1000)
@@ -537,8 +538,8 @@ static void rest(int64_t looks)
 		usleep(50);
 }
 
-/* Waits until the stream has ended, or cannot any more.  If a peer is gone, the
- * thread that monitors the peers names it, and ends this process, too. */
+/* Waits until the stream has ended, or cannot end any more.  If a peer is gone,
+ * the thread that monitors peers reports it and ends this process. */
 static bool wait_stream(nccl *l, CUstream s, failure *f)
 {
 	CUresult r = CUDA_ERROR_NOT_READY;

@@ -1,4 +1,4 @@
-/* The communicators of NCCL: of a stage, of parts of it, and of the links to
+/* The communicators of NCCL: for a stage, for parts of it, and for links to
  * other stages. */
 #include "config.h"
 
@@ -8,7 +8,7 @@
 
 #define CALL NCCL_OF
 
-/* All processes ask for the same groups in the same order. */
+/* Notes a group.  All processes ask for the same groups in the same order. */
 void groups_note(nccl *l, uint32_t axes)
 {
 	for (int i = 0; i < l->groups.n; i++)
@@ -22,8 +22,8 @@ static bool is_on(const nccl *l, const stage_link *x)
 	return x->from == l->s->stage || x->to == l->s->stage;
 }
 
-/* A number that the first worker of a stage draws, and all get: all processes
- * ask for the same ones in the same order. */
+/* Shares a number that the first worker of a stage draws.  All processes ask
+ * for the same numbers in the same order. */
 static bool share_id(nccl *l, const communicator *comm, void *link, int stage,
 		     ncclUniqueId *id, failure *f)
 {
@@ -35,7 +35,7 @@ static bool share_id(nccl *l, const communicator *comm, void *link, int stage,
 	return true;
 }
 
-/* Those that are split off share its buffers. */
+/* Joins the stage's communicators.  Those split off share its buffers. */
 static bool join_all(nccl *l, const communicator *comm, void *link, failure *f)
 {
 	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -52,7 +52,7 @@ static bool join_all(nccl *l, const communicator *comm, void *link, failure *f)
 		    mesh_workers(&l->p->mesh), own, l->worker, &config);
 }
 
-/* The senders come first. */
+/* Joins a link; senders come first. */
 static bool join_link(nccl *l, link_group *g, ncclUniqueId id, failure *f)
 {
 	const plan_pipeline *p = l->c->p;
@@ -64,7 +64,7 @@ static bool join_link(nccl *l, link_group *g, ncclUniqueId id, failure *f)
 		    senders + receivers, id, rank, &config);
 }
 
-/* Each stage in the order of all links. */
+/* Joins the links of each stage in the order of all links. */
 static bool join_links(nccl *l, const communicator *comm, void *link,
 		       failure *f)
 {
@@ -97,8 +97,8 @@ static int count_links(const nccl *l)
 	return n;
 }
 
-/* Its buffers come with the first collective, a step's: they are about as large
- * as that. */
+/* Whether there is room for NCCL's buffers.  They are allocated with the first
+ * collective in a step. */
 static bool has_room(const nccl *l, failure *f)
 {
 	enum { ALL = 1 << 30, GROUP = 256 << 20 };
@@ -107,7 +107,8 @@ static bool has_room(const nccl *l, failure *f)
 	return cuda_has_room(l->c, 0, nbytes, "NCCL may need", f);
 }
 
-/* All memory that calls on a communicator use: the arena and staging memory. */
+/* Registers all memory that calls on a communicator use: the arena and staging
+ * memory. */
 static bool register_memory(nccl *l, ncclComm_t comm, CUdeviceptr staging,
 			    int64_t nbytes, failure *f)
 {
@@ -174,8 +175,9 @@ static void forget_comms(nccl *l)
 	l->groups.n = 0;
 }
 
-/* A communicator is left by all of its ranks at a time; processes leave the
- * links in one order, and those of their stage then. */
+/* Leaves the communicators.  All ranks of one have to leave it at the same
+ * time, so processes leave the links in one order, and then those of their
+ * stage. */
 void groups_leave(nccl *l)
 {
 	arena *work = arena_new();
@@ -188,11 +190,12 @@ void groups_leave(nccl *l)
 	arena_free(work);
 }
 
-/* To abort one may synchronise the device, and so wait for work of another that
- * has not been told: all are told, then closed, where a group does that. */
+/* Aborts the communicators.  Aborting one may synchronise the device, and so
+ * wait for another that has not been told yet.  So all are told first and then
+ * closed, if NCCL can do that in a group. */
 void groups_abort(nccl *l)
 {
-	enum { GROUPED = 22200 }; /* 2.22: they are part of a group */
+	enum { GROUPED = 22200 }; /* from 2.22 on they are part of a group */
 	arena *work = arena_new();
 	int version = 0, n;
 	const ncclComm_t *all = groups_all(l, work, &n);

@@ -7,7 +7,8 @@ static void *pointer(CUdeviceptr at)
 	return (void *)(uintptr_t)at;
 }
 
-/* The library stays loaded, so that it is the same one for each call. */
+/* Whether the library has functions for memory.  It stays loaded, so that each
+ * call finds the same one. */
 static bool has_memory(nccl_api *api)
 {
 	failure missing = { 0 };
@@ -38,7 +39,7 @@ void nccl_free(const cuda *c, CUdeviceptr at)
 		c->api.cuMemFree(at);
 }
 
-/* The handle is NULL where registering is turned off. */
+/* Registers memory.  The handle is NULL if registration is turned off. */
 bool nccl_register(const nccl_api *api, arena *a, nccl_registrations *r,
 		   ncclComm_t comm, CUdeviceptr at, int64_t n, failure *f)
 {

@@ -1,5 +1,6 @@
-/* The order in which the steps of all stages of this process are handed over:
- * each stage's own, and a message is one item for both sides that are here. */
+/* The order in which this process issues the steps of all its stages.  Each
+ * stage keeps its own order; a message is one item for both sides if both are
+ * here. */
 #include "config.h"
 
 #include "runtime/cuda/parts.h"

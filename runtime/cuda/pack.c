@@ -14,8 +14,8 @@ enum {
 	TILE = 4 * THREADS, /* units */
 	HEAD = 4,
 	WIDEST = 4, /* log2 of the bytes of the largest unit */
-	MOST_BLOCKS = 2048, /* of which 8 fit a multiprocessor */
-	MOST_UNITS = 1 << 30, /* of a job */
+	MOST_BLOCKS = 2048, /* 8 of these fit on a multiprocessor */
+	MOST_UNITS = 1 << 30, /* units of a job */
 };
 
 typedef VEC(int64_t) words;
@@ -23,11 +23,11 @@ typedef VEC(int64_t) words;
 /* The jobs of a list that one kernel executes. */
 typedef struct group {
 	reducer reducer; /* RED_NONE: copies */
-	dtype type;	 /* of the elements combined */
+	dtype type;	 /* of combined elements */
 	int njobs;
 	int64_t ntiles;
-	words first_tiles; /* of each job */
-	words job_offsets; /* in `jobs' */
+	words first_tiles; /* by job */
+	words job_offsets; /* by job, in `jobs' */
 	words jobs;
 	CUdeviceptr list;
 } group;
@@ -77,7 +77,7 @@ static void note_combiners(packer *k, const plan *p)
 	}
 }
 
-/* The text of the kernels that transfers need. */
+/* The source text of the kernels needed for transfers. */
 static const char *text_of(packer *k)
 {
 	const char *text = arena_printf(k->a, "#include \"tdl/cuda.h\"\n%s",
@@ -153,13 +153,13 @@ pack_list *pack_new(packer *k, int gpu)
 
 /* ---- jobs -------------------------------------------------------------- */
 
-/* The address of a box in a block, and the steps in its dimensions. */
+/* The address of a box in a block, and its steps by dimension. */
 typedef struct strided_block {
 	int64_t at; /* address */
 	int64_t step[MAX_NDIM];
 } strided_block;
 
-/* A box in the fewest dimensions: blocks[0] is the destination. */
+/* A box in as few dimensions as possible.  blocks[0] is the destination. */
 typedef struct job {
 	int ndim, nblocks;
 	int64_t count[MAX_NDIM];
@@ -190,7 +190,7 @@ static void drop_dim(job *j, int d)
 	j->ndim--;
 }
 
-/* Whether the dimensions d and d + 1 are contiguous in all blocks. */
+/* Whether dimensions d and d + 1 are contiguous in all blocks. */
 static bool is_contiguous(const job *j, int d)
 {
 	for (int s = 0; s < j->nblocks; s++)
@@ -213,7 +213,7 @@ static void simplify(job *j)
 	}
 }
 
-/* Whether the job can be done by units of n elements, nbytes in all. */
+/* Whether the job can be done in units of n elements with nbytes together. */
 static bool has_units(const job *j, int64_t n, int64_t nbytes)
 {
 	int last = j->ndim - 1;
@@ -249,9 +249,9 @@ static int log2_of(int64_t n)
 	return log;
 }
 
-/* Copies use the largest possible units, of at most 16 bytes; reductions use
- * units of 16 bytes or of one element.  Returns the job's first word: log2 of
- * the unit's bytes for a copy, of its elements for a reduction. */
+/* Chooses the units of a job.  Copies use the largest possible ones, at most 16
+ * bytes; reductions use 16 bytes or one element.  Returns the job's first word:
+ * log2 of a unit's bytes for a copy, of its elements for a reduction. */
 static int64_t choose_width(job *j, bool copies, int64_t size)
 {
 	int least = log2_of(size);
@@ -281,7 +281,8 @@ static group *group_of(pack_list *l, reducer r, dtype t)
 static void write_job(arena *a, group *g, const job *j, int64_t width,
 		      int64_t unit);
 
-/* Halves the outermost dimension; simplify() left none of extent 1. */
+/* Writes a job as two, halving the outermost dimension.  After simplify() no
+ * dimension has extent 1. */
 static void write_halves(arena *a, group *g, const job *j, int64_t width,
 			 int64_t unit)
 {
@@ -298,7 +299,8 @@ static void write_halves(arena *a, group *g, const job *j, int64_t width,
 	arena_free(work);
 }
 
-/* The kernels count units in 32 bits, so a job with more units is halved. */
+/* Writes a job.  Kernels count units in 32 bits, so a job with more units is
+ * halved. */
 static void write_job(arena *a, group *g, const job *j, int64_t width,
 		      int64_t unit)
 {
@@ -387,7 +389,7 @@ bool pack_is_empty(const pack_list *l)
 
 /* ---- running ----------------------------------------------------------- */
 
-/* The words of a group as the kernel reads them. */
+/* Writes the words of a group in the form that the kernel reads. */
 static void write_group(arena *a, const group *g, words *to)
 {
 	int64_t jobs = 2 * (int64_t)g->njobs + 1;

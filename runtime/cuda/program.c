@@ -100,7 +100,7 @@ static void find_queues(program *x, stage_program *s)
 	}
 }
 
-/* Marks 1, 2, .. of all items and workers. */
+/* Allocates marks, numbered from 1 over all items and workers. */
 static bool open_marks(program *x, int gpu, failure *f)
 {
 	const cuda_api *api = &x->c->api;
@@ -152,7 +152,8 @@ static bool open_queues(program *x, failure *f)
 
 /* ---- runs -------------------------------------------------------------- */
 
-/* Staging memory of a worker is that of one call at a time. */
+/* Allocates staging memory.  A worker's staging memory serves one call at a
+ * time. */
 static bool open_staging(program *x, int worker, failure *f)
 {
 	const cuda *c = x->c;
@@ -169,8 +170,8 @@ static bool open_staging(program *x, int worker, failure *f)
 	       program_pin(x, &x->staging[worker], (size_t)most, f);
 }
 
-/* The places of faults are numbered first: a launch has its own in its words.
- */
+/* Numbers the places of faults.  This comes first, as a launch has its own
+ * place in its words. */
 static void number_faults(program *x, const stage_program *s, int instr,
 			  int worker)
 {
@@ -188,8 +189,8 @@ static int step_of(const stream_schedule *s, int instr)
 	return t;
 }
 
-/* Whether the instruction after a RUN, another one, may run as soon as that
- * may. */
+/* Whether the instruction after a RUN is a RUN that can begin as soon as this
+ * one can. */
 static bool waits_for_nobody(const program *x, const stage_program *s,
 			     int instr)
 {
@@ -202,7 +203,8 @@ static bool waits_for_nobody(const program *x, const stage_program *s,
 	return true;
 }
 
-/* A library may do the next action in the same call. */
+/* Lets a library do an action.  It may include the next action in the same
+ * call. */
 static void call_library(program *x, const stage_program *s, action *n,
 			 const bind_run *r)
 {
@@ -241,7 +243,7 @@ static void make_action(program *x, const stage_program *s, action *n)
 		vec_push(x->a, &x->checked, n);
 }
 
-/* Numbers what a stage's workers do. */
+/* Numbers the actions of a stage's workers. */
 static void number_actions(program *x, stage_program *s)
 {
 	s->actions = ARENA_ARRAY(x->a, action *, s->p->ninstrs);
@@ -347,7 +349,8 @@ const cuda_link *link_of(const communicator *comm)
 	return &link_local;
 }
 
-/* Transfers are captured by all processes or by none: as the first says. */
+/* Whether steps are replayed.  Transfers are captured by all processes or by
+ * none, as the first one decides. */
 static bool wants_replay(const program *x)
 {
 	const char *graph = getenv("TDL_CUDA_GRAPH");
@@ -357,8 +360,8 @@ static bool wants_replay(const program *x)
 	return wants;
 }
 
-/* The driver puts code on a GPU when it is launched first, and so do
- * libraries. */
+/* Whether there is room for code.  The driver and the libraries load code to a
+ * GPU at its first launch. */
 static bool has_room(const program *x, failure *f)
 {
 	enum { CODE = 256 << 20 };
@@ -401,9 +404,9 @@ void program_drop_graph(program *x)
 	x->graph = NULL;
 }
 
-/* The queues end without the other processes.  A graph keeps the communicators
- * that its transfers use, so it goes first, or, while it runs, as soon as these
- * let it end. */
+/* Ends the queues without the other processes.  A graph holds the communicators
+ * of its transfers, so it is destroyed first, or, while it runs, as soon as
+ * these let it end. */
 void program_abandon(program *x)
 {
 	program_drop_graph(x);
@@ -435,7 +438,7 @@ static void close_queue(program *x, int i)
 		x->c->api.cuMemFreeHost(x->queues[i].reached);
 }
 
-/* Errors are not told: a device that has failed reports them for ever. */
+/* Errors are not reported: a device that has failed reports them forever. */
 void program_close(program *x)
 {
 	const cuda_api *api = &x->c->api;

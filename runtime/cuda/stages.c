@@ -1,4 +1,4 @@
-/* The stages of a pipeline that have workers on the GPUs of this process. */
+/* The stages of a pipeline with workers on this process's GPUs. */
 #include "config.h"
 
 #include "runtime/cuda/cuda.h"
@@ -57,8 +57,8 @@ void cuda_parts_open(cuda *c)
 
 /* ---- messages ---------------------------------------------------------- */
 
-/* Whether a GPU works on a link: in one process those of the receivers fetch,
- * of several both sides take part. */
+/* Whether a GPU takes part in a link.  In a single process only the receivers'
+ * GPUs do, as they fetch; with several processes those of both sides do. */
 static bool has_link(const cuda *c, int gpu, int link)
 {
 	const stage_link *l = &c->order.links[link];

@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-enum { NSLOTS = 2, SLOT = 4 << 20 /* bytes */ };
+enum { NSLOTS = 2, SLOT = 4 << 20 /* bytes of a slot */ };
 
-/* A slot is copied while the host fills, or empties, the other one. */
+/* One slot is copied while the host fills or empties the other. */
 struct staging {
 	const cuda_api *api;
 	CUstream stream;
 	char *slots; /* NSLOTS of SLOT bytes */
 	CUevent copied[NSLOTS];
 	int next;
-	bool pending; /* something was put and not waited for */
+	bool pending; /* a put copy has not been waited for */
 };
 
 staging *staging_open(const cuda *c, int gpu, failure *f)
@@ -51,7 +51,8 @@ static size_t part_of(size_t n, size_t at)
 	return n - at < SLOT ? n - at : SLOT;
 }
 
-/* An event that was not recorded has happened. */
+/* Waits for a slot's event.  An event that was never recorded counts as
+ * done. */
 static bool wait_for(const staging *s, int slot, failure *f)
 {
 	return CUDA_CALL(s->api, f, cuEventSynchronize, s->copied[slot]);

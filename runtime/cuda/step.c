@@ -11,9 +11,9 @@ static uint32_t mark_of(const program *x, const program_item *t, int worker)
 	return (uint32_t)((t - x->items) * x->c->nworkers + worker + 1);
 }
 
-/* Lets the queue tell that it has come so far, so that an error, which the
- * device reports when the host asks, finds its instruction.  A transfer has a
- * mark by queue, all else by worker. */
+/* Makes the queue mark its progress.  The device reports an error only when the
+ * host asks, and the mark tells the instruction.  A transfer has one mark per
+ * queue, anything else one per worker. */
 static bool watch(program *x, const program_item *t, int queue, int worker,
 		  failure *f)
 {
@@ -41,7 +41,7 @@ static bool run_launch(program *x, const action *n, failure *f)
 			 x->c->gpus[gpu].compute, parameters, NULL);
 }
 
-/* A RUN, or a FEED, of a worker. */
+/* Enqueues a worker's RUN or FEED. */
 static bool run_own(program *x, const stage_program *s, int instr, int worker,
 		    failure *f)
 {
@@ -68,8 +68,8 @@ static bool run_by_worker(program *x, const program_item *t, bool watched,
 	return true;
 }
 
-/* The first worker of a stage on the GPU of one of its queues; that of messages
- * may have none. */
+/* The first worker of a stage on the GPU of a queue.  The GPU of a queue for
+ * messages may have none; then the stage's first worker. */
 static int first_worker(const program *x, const stage_program *s, int queue)
 {
 	for (int w = s->s->first; w < s->s->first + s->s->nworkers; w++)
@@ -108,8 +108,8 @@ static bool run_transfers(program *x, const program_item *t, bool watched,
 	return true;
 }
 
-/* A transfer reads and writes the memory of all GPUs of a stage: a step that
- * has to wait for it, or it for a step, does so on all of them. */
+/* Makes a step and a transfer wait for each other on all GPUs of a stage,
+ * because a transfer reads and writes memory of all of them. */
 static bool wait_for(program *x, const stage_program *s, const stream_step *t,
 		     int after, failure *f)
 {
@@ -168,8 +168,8 @@ static bool hand_out_one(program *x, const stage_program *s, int on, int instr,
 	return true;
 }
 
-/* Before the step is marked, so that what waits for it waits for the copies.
- */
+/* Copies results to the host.  This comes before the step's mark, so that
+ * waiting for the mark also waits for the copies. */
 static bool hand_out(program *x, const program_item *t, failure *f)
 {
 	stage_program *s;
@@ -188,7 +188,7 @@ static plan_op op_of(const program *x, const program_item *t)
 	return s->p->program[u->instrs[0]].op;
 }
 
-/* Whether each worker runs it by itself. */
+/* Whether each worker runs the item by itself. */
 static bool is_own(const program *x, const program_item *t)
 {
 	plan_op op = op_of(x, t);
@@ -216,7 +216,7 @@ static bool clear_faults(program *x, int gpu, failure *f)
 			  x->c->gpus[gpu].compute));
 }
 
-/* All queues begin after what the first one did before. */
+/* Makes all queues begin after the earlier work of the first queue. */
 static bool begin(program *x, failure *f)
 {
 	const cuda_api *api = &x->c->api;
@@ -246,7 +246,7 @@ static bool copy_faults(program *x, int gpu, failure *f)
 			  nbytes, x->c->gpus[gpu].compute));
 }
 
-/* The first queue ends after all others. */
+/* Makes the first queue end after all others. */
 static bool end(program *x, failure *f)
 {
 	const cuda_api *api = &x->c->api;
@@ -272,8 +272,8 @@ static bool enqueue(program *x, bool watched, failure *f)
 	return good && end(x, f) && cuda_enter(x->c, 0, f);
 }
 
-/* Queues of other GPUs and the transfers' are captured, too: they wait for the
- * first one, and it for them. */
+/* Captures the step.  Queues of other GPUs and of transfers are captured, too:
+ * they wait for the first queue, and it waits for them. */
 static bool capture(program *x, failure *f)
 {
 	const cuda_api *api = &x->c->api;
@@ -293,8 +293,9 @@ static bool capture(program *x, failure *f)
 	return good;
 }
 
-/* Not all that a library does can be captured: then each step is enqueued, in
- * all processes, and the first of those that could not says why. */
+/* Prepares replay.  Not everything that a library does can be captured.  If
+ * capture fails, every process enqueues each step, and the first process that
+ * failed reports why. */
 static void prepare_replay(program *x)
 {
 	failure why = { 0 };
@@ -336,7 +337,7 @@ static int worker_at_fault(const program *x, const program_item *t)
 	return -1;
 }
 
-/* The first item that its queue has not ended; NULL where all are done. */
+/* The first item that its queue has not ended; NULL if all are done. */
 static const program_item *item_at_fault(const program *x, int *worker)
 {
 	for (int i = 0; i < x->nitems; i++) {
@@ -347,8 +348,8 @@ static const program_item *item_at_fault(const program *x, int *worker)
 	return NULL;
 }
 
-/* Names the instruction that the first run, which is watched, came to; a graph
- * tells nothing of its parts. */
+/* Names the instruction that a watched first run has reached.  A graph tells
+ * nothing about its parts. */
 static bool locate(program *x, bool watched, failure *f)
 {
 	int worker;

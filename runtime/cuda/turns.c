@@ -18,20 +18,20 @@ static int64_t bytes_of(const program *x, int instr, int worker)
 	       (int64_t)dtype_size(t);
 }
 
-/* Whether an instruction copies from, or to, memory of the host. */
+/* Whether an instruction copies from or to the host's memory. */
 static bool is_copied(const plan *p, int instr)
 {
 	return p->program[instr].op == PLAN_FEED || plan_hands_out(p, instr);
 }
 
-/* The place of a worker's copy in an instruction that has one. */
+/* The address of a worker's copy for an instruction that has one. */
 static void **place_of(const program *x, int instr, int worker)
 {
 	const stage_program *s = stage_of(x, worker);
 	return &s->copies[instr][worker - s->s->first];
 }
 
-/* The places of a worker's copies, one after the other. */
+/* Allocates a worker's copies one after the other. */
 static bool open_worker(program *x, int worker, failure *f)
 {
 	const stage_program *s = stage_of(x, worker);
@@ -88,7 +88,7 @@ bool turns_feed(program *x, int instr, int worker, CUstream s, failure *f)
 				   *place_of(x, instr, worker), (size_t)n, s);
 }
 
-/* The host has what a FEED has written. */
+/* Copies to the host what a FEED has written. */
 bool turns_hand_out(program *x, int instr, int worker, CUstream s, failure *f)
 {
 	const plan *p = stage_of(x, worker)->p;
