@@ -68,7 +68,7 @@ opaque_fn *backend_opaque(arena *a, const plan *p, const char *path,
 			  void **library, failure *f)
 {
 	opaque_fn *list = ARENA_ARRAY(a, opaque_fn, p->nkernels);
-	/* A name without a slash is a file too, not one of the system's. */
+	/* A name without a slash is a file, not a library of the system. */
 	if (path && !strchr(path, '/'))
 		path = arena_printf(a, "./%s", path);
 	*library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;

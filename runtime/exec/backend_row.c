@@ -1,5 +1,5 @@
-/* The table of backends, apart from what they share: a program that runs plans
- * on one alone links no other. */
+/* The table of backends.  It is separate from their common code, so that a
+ * program that uses only one backend does not link the others. */
 #include "config.h"
 
 #include "runtime/exec/backend.h"

@@ -18,7 +18,7 @@ enum { MAX_LIBRARY = 1 << 30 };
 
 /* ---- the folder -------------------------------------------------------- */
 
-/* An absolute path in the environment, NULL for none. */
+/* An absolute path from the environment; NULL if there is none. */
 static const char *env_path(const char *name)
 {
 	const char *s = getenv(name);
@@ -32,7 +32,7 @@ static const char *home(void)
 	return s ? s : pw ? pw->pw_dir : NULL;
 }
 
-/* mkdir -p; private to the user. */
+/* Like mkdir -p; the folders are private to the user. */
 static bool make_folders(arena *a, const char *path)
 {
 	char *s = arena_strdup(a, path);
@@ -80,7 +80,8 @@ bool cache_open(arena *a, const char **path, failure *f)
 
 /* ---- entries ----------------------------------------------------------- */
 
-/* A file of an entry, the user's own and nobody else's to change. */
+/* Whether a file of an entry belongs to the user, and nobody else can change
+ * it. */
 static bool is_trusted(const char *path)
 {
 	struct stat st;
@@ -99,9 +100,9 @@ static bool has_text(const char *path, const char *text)
 	return same;
 }
 
-/* Size and hash of a file, as text; NULL where it cannot be read.  A file that
- * a full disk or a lost power cut short must not reach the loader, which would
- * be killed by reading it. */
+/* Size and hash of a file as text; NULL if it cannot be read.  A file truncated
+ * by a full disk or a power failure must not reach the loader, which would
+ * crash on it. */
 static const char *stamp(arena *a, const char *path)
 {
 	arena *work = arena_new();
@@ -167,7 +168,7 @@ const char *cache_commit(arena *a, const char *cache, const char *folder,
 	return moved ? to : folder;
 }
 
-/* Removes what is in a folder that is open, and closes it. */
+/* Removes everything in an open folder, and closes it. */
 static void empty(int fd)
 {
 	DIR *d = fdopendir(fd);
@@ -190,7 +191,7 @@ static void empty(int fd)
 		closedir(d);
 }
 
-/* Allocates nothing: it may be the end of a memory_guard. */
+/* Allocates nothing, because it may be called when a memory_guard ends. */
 void cache_remove(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

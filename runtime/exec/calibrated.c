@@ -18,7 +18,7 @@ double calibrated_received(const plan *p, const plan_instr *in, int worker)
 		p->tensors[p->buffers[in->to].tensor].type);
 }
 
-/* Of the worker with the most. */
+/* The bytes received by the worker that receives most. */
 static double received_by(const plan *p, const plan_instr *in)
 {
 	double most = 0;

@@ -1,4 +1,4 @@
-/* Chains of runs, plan/chain.h. */
+/* Runs chains, plan/chain.h. */
 #include "config.h"
 
 #include "runtime/exec/executor_parts.h"
@@ -42,7 +42,8 @@ const plan_chain *executor_chain(const executor *m, int worker, int instr)
 	return m->chains->of[m->stage[worker]][instr];
 }
 
-/* The view of a buffer; of one that is inner a place is for each part. */
+/* The view of a buffer.  inner: it is inside a chain, and has a place for each
+ * part. */
 static view view_in(executor *m, int worker, int buffer, bool inner)
 {
 	const plan *p = part_plan(m, worker);
@@ -54,7 +55,7 @@ static view view_in(executor *m, int worker, int buffer, bool inner)
 	return view_dense(part_place(m, worker, buffer), type, &r.at);
 }
 
-/* A run of a chain, and the memory of its views. */
+/* A run of a chain, and the memory for its views. */
 typedef struct chain_link {
 	box space;
 	view *inputs, out;
@@ -80,7 +81,7 @@ static kernel_run run_of(executor *m, arena *a, int worker,
 			     .inputs = l->inputs, .out = &l->out };
 }
 
-/* busy is NULL, or receives the seconds of each run. */
+/* Computes a chain.  busy: receives the seconds of each run; may be NULL. */
 static bool compute(executor *m, int worker, const plan_chain *c, double *busy,
 		    failure *f)
 {
@@ -101,8 +102,9 @@ static bool compute(executor *m, int worker, const plan_chain *c, double *busy,
 	return good || backend_at(p, worker, c->instr[failed], f);
 }
 
-/* Notes the times of a chain's runs, where they are asked for: each has its
- * share of that of all.  start: the instant from which spans are counted. */
+/* Notes the times of a chain's runs, if they are recorded.  Each run gets a
+ * share of the whole time in proportion to busy.  start: the instant from which
+ * spans are counted. */
 static void note_chain(executor *m, int worker, const plan_chain *c,
 		       double start, double begun, const double *busy)
 {

@@ -1,4 +1,4 @@
-/* Measurements of the steps of an executor. */
+/* Measurements of an executor's steps. */
 #include "config.h"
 
 #include "runtime/exec/executor_parts.h"

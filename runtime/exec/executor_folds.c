@@ -1,5 +1,5 @@
-/* Constants that follow from weights: after states have been given other values
- * they are computed again, before the next step, by every process alike. */
+/* Constants that follow from weights.  If states have been given other values,
+ * they are computed again before the next step, by every process. */
 #include "config.h"
 
 #include <string.h>
@@ -7,17 +7,17 @@
 #include "kernel/eval.h"
 #include "runtime/exec/executor_parts.h"
 
-/* A tensor that folds read or make, of whatever stage. */
+/* A tensor that folds read or make, in any stage. */
 typedef struct fold_value {
 	stage_tensor of;
 	bool kept; /* a kernel reads it, perhaps in another shape */
-	/* Of one that is kept: its elements, as soon as they are others than
-	 * those of the plan, or were asked for; NULL. */
+	/* Elements of a kept value once they differ from the plan's or were
+	 * asked for; NULL. */
 	void *data;
-	const void *now; /* while values go on to other shapes */
+	const void *now; /* set while values are passed on to other shapes */
 } fold_value;
 
-/* A fold of a stage; its tensors are numbers of values. */
+/* A fold of a stage.  Its tensors are given as numbers of values. */
 typedef struct fold_run {
 	int stage;
 	const plan_fold *fold;
@@ -29,8 +29,8 @@ struct executor_folds {
 	int nvalues, nruns;
 	fold_value *values;
 	fold_run *runs;
-	strmap *numbers; /* of values, by name: int */
-	bool is_stale;	 /* kernels are to be run */
+	strmap *numbers; /* of values by name, int */
+	bool is_stale;	 /* kernels have to be run again */
 };
 
 /* ---- tables ------------------------------------------------------------ */
@@ -40,7 +40,8 @@ static const plan_tensor *tensor_of(const executor *m, const fold_value *v)
 	return &m->p->stages[v->of.stage].tensors[v->of.tensor];
 }
 
-/* The number of a tensor's value.  What a stage receives is another's state. */
+/* The number of a tensor's value.  A tensor received by a stage is another
+ * stage's state. */
 static int number_of(executor *m, int stage, int tensor)
 {
 	executor_folds *x = m->folds;
@@ -127,7 +128,7 @@ static void remember(executor *m, fold_value *v, const void *data)
 	memcpy(v->data, data, n);
 }
 
-/* Gives a value to those that have its elements in another shape. */
+/* Passes a value on to those with the same elements in another shape. */
 static bool spread(executor *m, fold_value *from, const void *data, failure *f)
 {
 	executor_folds *x = m->folds;
@@ -158,7 +159,8 @@ bool executor_fold_set(executor *m, const char *name, const void *data,
 	return spread(m, v, data, f);
 }
 
-/* The fold that makes a value of the elements of another, or takes it so. */
+/* The fold that makes a value from another one's elements (makes), or passes
+ * its elements on. */
 static const fold_run *find_shape(const executor *m, const fold_value *v,
 				  bool makes)
 {
@@ -180,7 +182,7 @@ static bool has_elements(const executor *m, const fold_value *v)
 	return p->tensors[of].constant.kind != PLAN_CONST_NONE;
 }
 
-/* The elements of a value that is kept; NULL with *f set. */
+/* The elements of a kept value; NULL with *f set. */
 static const void *fetch(const executor *m, fold_value *v, failure *f)
 {
 	while (!v->data && !has_elements(m, v)) {

@@ -1,21 +1,21 @@
-/* Factors of products that are kept in packed form, plan/kept.h. */
+/* Keeps factors of products in packed form, plan/kept.h. */
 #include "config.h"
 
 #include <inttypes.h>
 
 #include "runtime/exec/executor_parts.h"
 
-/* Those of a worker. */
+/* The kept factors of a worker. */
 typedef struct kept_here {
 	const kept_plan *plan;
 	unsigned char *memory;
-	bool *packed; /* by slot: and as its tensors are now */
+	bool *packed; /* by slot: packed, and up to date */
 	const void **packed_for; /* the backend's */
-	int64_t used; /* bytes of slots that have been packed */
+	int64_t used; /* bytes of packed slots */
 	bool *touched;
 } kept_here;
 
-/* The factors that the kernels of all stages, which are the same, can keep. */
+/* The factors that the kernels can keep; all stages have the same kernels. */
 static kept_factor *factors_of(const executor *m, arena *a)
 {
 	int n = m->p->stages[0].nkernels;

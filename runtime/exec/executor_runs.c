@@ -1,5 +1,5 @@
-/* Runs of kernels: their boxes and their epilogues, which are found once, since
- * a program does not change. */
+/* Runs of kernels: their boxes and epilogues.  These are found once, because a
+ * program does not change. */
 #include "config.h"
 
 #include "runtime/exec/executor_parts.h"
@@ -15,7 +15,7 @@ static int64_t *put_box(int64_t *to, const box *b)
 	return to + 2 * b->n;
 }
 
-/* The boxes of a run, executor.boxes. */
+/* The boxes of a run, as in executor.boxes. */
 static int64_t *boxes_of(executor *m, int worker, const plan_instr *in)
 {
 	const plan *p = part_plan(m, worker);
@@ -34,7 +34,8 @@ static int64_t *boxes_of(executor *m, int worker, const plan_instr *in)
 	return boxes;
 }
 
-/* To find them takes about as long as to compute a small kernel. */
+/* Finds all boxes in advance, as finding them takes about as long as computing
+ * a small kernel. */
 static void find_boxes(executor *m)
 {
 	m->boxes = ARENA_ARRAY(m->a, int64_t **, m->nworkers);
@@ -65,7 +66,7 @@ void executor_prepare(executor *m)
 
 /* ---- a run --------------------------------------------------------------- */
 
-/* The next of some boxes, of n dimensions. */
+/* Takes the next of some boxes with n dimensions. */
 static box take_box(const int64_t **boxes, int n)
 {
 	box b = { .n = n };

@@ -1,4 +1,4 @@
-/* When instructions began and ended. */
+/* Records when instructions began and ended. */
 #include "config.h"
 
 #include "runtime/exec/executor_parts.h"

@@ -4,7 +4,7 @@
 
 #include "kernel/eval.h"
 
-enum { USUAL_LIMIT = 128 }; /* of integers that are no indices */
+enum { USUAL_LIMIT = 128 }; /* of integers that are not indices */
 
 static bool reads(const kexpr *e, int input)
 {
@@ -16,8 +16,8 @@ static bool reads(const kexpr *e, int input)
 	return false;
 }
 
-/* The extent of the smallest dimension that input `of` of a kernel indexes,
- * at most `limit`. */
+/* The extent of the smallest dimension that input `of' of a kernel indexes, at
+ * most `limit'. */
 static int64_t indexed(const kernel *k, const kexpr *e, int of, int64_t limit)
 {
 	for (int d = 0; e->kind == KX_READ && d < kx_ndim(e); d++) {
@@ -30,9 +30,9 @@ static int64_t indexed(const kernel *k, const kexpr *e, int of, int64_t limit)
 	return limit;
 }
 
-/* Sets limits[t]: the integers of tensor t have to be less than this, because
- * they index a dimension of that extent, directly or after other nodes have
- * computed integers from them. */
+/* Sets limits[t], a bound for the integers of tensor t.  They have to be below
+ * it because they index a dimension of that extent, directly or after other
+ * nodes have computed integers from them. */
 static void find_limits(const plan *p, int64_t *limits)
 {
 	for (int t = 0; t < p->ntensors; t++)
@@ -52,7 +52,7 @@ static void find_limits(const plan *p, int64_t *limits)
 	}
 }
 
-/* Fills an array with 0, 1, 2, .. modulo the limit; floats from 0 up to 1. */
+/* Fills an array with 0, 1, 2, .. modulo the limit; floats from 0 to 1. */
 static void count_up(const array *x, int64_t limit)
 {
 	int64_t n = array_nelem(x);

@@ -18,7 +18,7 @@ struct npz {
 	arena *a;
 	const char *path;
 	zip_t *zip;
-	strmap *members; /* name -> its index + 1 */
+	strmap *members; /* index + 1 by name */
 };
 
 int64_t array_nelem(const array *x)
@@ -46,7 +46,7 @@ static const char *const descriptions[DT_COUNT] = {
 	[DT_U2] = "|u1",
 };
 
-/* "(2, 3)", as Python prints it. */
+/* The shape as Python prints it: "(2, 3)". */
 static char *print_shape(arena *a, int ndim, const int64_t *dims)
 {
 	char *s = arena_strdup(a, "(");
@@ -57,7 +57,7 @@ static char *print_shape(arena *a, int ndim, const int64_t *dims)
 
 /* ---- headers ----------------------------------------------------------- */
 
-/* The contents of the header of a .npy. */
+/* The contents of the header of a .npy file. */
 typedef struct header {
 	char descr[16];
 	bool fortran;
@@ -71,14 +71,14 @@ static const char *skip(const char *s)
 	return s + strspn(s, " \t\n");
 }
 
-/* Goes behind `word`; NULL if it is not there. */
+/* The text after `word'; NULL if s does not begin with it. */
 static const char *expect(const char *s, const char *word)
 {
 	size_t n = strlen(word);
 	return s && !strncmp(skip(s), word, n) ? skip(s) + n : NULL;
 }
 
-/* 'text' of fewer than size bytes. */
+/* Parses 'text' of fewer than size bytes. */
 static const char *parse_string(const char *s, char *to, size_t size)
 {
 	const char *end;
@@ -104,7 +104,7 @@ static const char *parse_number(const char *s, int64_t *v)
 	return s;
 }
 
-/* (), (3,) or (3, 4). */
+/* Parses (), (3,) or (3, 4). */
 static const char *parse_shape(const char *s, header *h)
 {
 	s = expect(s, "(");
@@ -127,7 +127,7 @@ static const char *parse_order(const char *s, header *h)
 	return end ? end : expect(s, "False");
 }
 
-/* "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }" */
+/* Parses "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }". */
 static bool parse_dict(const char *s, header *h)
 {
 	char key[20];
@@ -172,7 +172,7 @@ static bool read_bytes(zip_file_t *in, void *to, int64_t n)
 	return true;
 }
 
-/* Reads the header; *nbytes becomes its length in the file. */
+/* Reads the header.  *nbytes is set to its length in the file. */
 static bool read_header(zip_file_t *in, header *h, int64_t *nbytes)
 {
 	unsigned char start[12];
@@ -270,7 +270,7 @@ uint64_t npz_digest(const npz *z)
 			h = hash_i64(h, (int64_t)st.size);
 			h = hash_i64(h, st.crc);
 		}
-		sum += h; /* in any order */
+		sum += h; /* independent of the order */
 	}
 	return sum ? sum : 1;
 }
@@ -298,7 +298,8 @@ static bool check_shape(npz *z, const array *x, const header *h, failure *f)
 			 "needed", z->path, x->name, got, want);
 }
 
-/* The file has exactly nbytes of elements behind `before` bytes of header. */
+/* Checks that the file has exactly nbytes of elements after `before' bytes of
+ * header. */
 static bool check_length(npz *z, zip_uint64_t i, int64_t before,
 			 const array *x, failure *f)
 {
@@ -313,8 +314,8 @@ static bool check_length(npz *z, zip_uint64_t i, int64_t before,
 			 "or incomplete", z->path, x->name);
 }
 
-/* Opens the array called x->name, behind its header; NULL, with *f set, if that
- * can't be. */
+/* Opens the array called x->name after its header; NULL, with *f set, on
+ * failure. */
 static zip_file_t *open_member(npz *z, const array *x, zip_uint64_t *i,
 			       header *h, int64_t *before, failure *f)
 {
@@ -360,7 +361,7 @@ bool npz_read(npz *z, const array *x, failure *f)
 		return false;
 	bool good = check_type(z, x, &h, f) && check_shape(z, x, &h, f) &&
 		    check_length(z, i, before, x, f);
-	/* The checksum is compared when the end is read. */
+	/* The checksum is verified when the end is read. */
 	if (good && (!read_bytes(in, x->data, array_nbytes(x)) ||
 		     zip_fread(in, &beyond, 1) != 0))
 		good = fail_with(f, CLI_INPUT, "%s: the elements of '%s' are "
@@ -373,7 +374,7 @@ bool npz_read(npz *z, const array *x, failure *f)
 
 /* ---- writing ----------------------------------------------------------- */
 
-/* The header of an array in a .npy; its length becomes *n. */
+/* Makes the .npy header of an array.  Sets *n to its length. */
 static char *make_header(arena *a, const array *x, size_t *n)
 {
 	const char *dict = arena_printf(
@@ -409,7 +410,7 @@ static bool add_array(arena *a, zip_t *zip, const array *x)
 		zip_source_free(from);
 		return false;
 	}
-	/* 1980-01-01, the first day that a zip knows. */
+	/* 1980-01-01, the first day that zip can represent. */
 	return !zip_set_file_compression(zip, (zip_uint64_t)i, ZIP_CM_STORE,
 					 0) &&
 	       !zip_file_set_dostime(zip, (zip_uint64_t)i, 0, 0x21, 0);

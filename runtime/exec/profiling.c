@@ -10,7 +10,8 @@
 
 enum { WARM = 2, MOST_SAMPLES = 1000 };
 
-/* An instruction on a worker: its seconds by step, then what they say. */
+/* An instruction on a worker: its seconds by step, then the figures from
+ * them. */
 typedef struct record {
 	VEC(double) seconds;
 	profile_time time;
@@ -22,7 +23,7 @@ struct profiling {
 	const plan_pipeline *of;
 	executor *m;
 	int64_t steps, warm;
-	double before; /* of all steps so far */
+	double before; /* sum over all steps so far */
 	record **records; /* by worker, by instruction of its unrolled plan */
 	record step;
 };
@@ -94,7 +95,7 @@ static void conclude(record *r)
 					       0), n };
 }
 
-/* Of all processes. */
+/* For all processes. */
 static void conclude_all(profiling *x)
 {
 	int nworkers = workers_of(x), first, end;
@@ -135,8 +136,8 @@ static void add_kernel(profiling *x, const plan *p, const plan_instr *in,
 	profile_add_kernel(to, &row);
 }
 
-/* The time of a transfer of a plan of one stage, whose workers begin it
- * together; in others it has waits. */
+/* Adds the time of a transfer in a plan of one stage, whose workers begin it
+ * together.  In other plans it would contain waits. */
 static void add_transfer(profiling *x, const plan *p, int i, int local,
 			 record *r, profile *to)
 {
@@ -172,7 +173,7 @@ static void add_rows(profiling *x, int worker, profile *to)
 
 /* ---- the run ----------------------------------------------------------- */
 
-/* Instruction i of the stage whose first worker is `first', on n workers. */
+/* The figures of instruction i of the stage with workers [first, first + n). */
 static profile_instr instr_of(profiling *x, const plan *of, int i, int first,
 			      int n)
 {

@@ -10,12 +10,12 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-/* Kernels follow each other within microseconds, and a thread that sleeps takes
- * longer to wake up than many of them take: for so many seconds it looks for
- * what it waits for before it sleeps.  The number is picked. */
+/* Seconds that a waiting thread polls before it sleeps.  Kernels follow each
+ * other within microseconds, which is less than waking a sleeping thread takes.
+ * Chosen by hand, not measured. */
 #define SPIN 200e-6
 
-/* Of a call: its number and, in the low bits, the parts that it has. */
+/* A call is its number and, in the low bits, how many parts it has. */
 enum { PART_BITS = 16 };
 
 typedef struct member {
@@ -27,23 +27,23 @@ typedef struct member {
 struct thread_pool {
 	int size;
 	bool spins;
-	member *members; /* but the first, who is the caller */
-	/* The last call.  What belongs to it is read by those who have a part
-	 * in it, for whom the caller waits. */
+	member *members; /* without the first, which is the caller */
+	/* The last call.  Its data are read by threads that run a part of it;
+	 * the caller waits for these. */
 	_Atomic uint64_t call;
 	void (*part)(void *arg, int i);
 	void *arg;
 	memory *memory; /* of the call that runs the parts; NULL */
 	atomic_int busy; /* parts that have not ended */
-	/* By part: the last call in which somebody has taken it. */
+	/* By part: the last call for which a thread has taken it. */
 	_Atomic uint64_t *taken;
-	/* Those who sleep: their number is raised ahead of a last look, and
-	 * read behind what they look at. */
+	/* Sleeping threads.  Their number is raised before a last look at what
+	 * they wait for; wakers read it after changing that. */
 	pthread_mutex_t lock;
 	pthread_cond_t begun, ended;
 	atomic_int asleep;
 	atomic_bool caller_sleeps, over;
-	memory_end end; /* why one of the parts ended early; under the lock */
+	memory_end end; /* why a part ended early; guarded by lock */
 };
 
 /* ---- waiting ----------------------------------------------------------- */
@@ -68,8 +68,8 @@ static bool has_ended(thread_pool *t, uint64_t unused)
 	return atomic_load(&t->busy) == 0;
 }
 
-/* Whether something comes to be so within a moment; where threads do not spin,
- * whether it is so. */
+/* Whether a condition becomes true within a moment.  If threads do not spin,
+ * whether it is true now. */
 static bool spin(thread_pool *t, bool (*is_so)(thread_pool *, uint64_t),
 		 uint64_t x)
 {
@@ -135,8 +135,8 @@ static void run_body(void *arg)
 	r->of->part(r->of->arg, r->i);
 }
 
-/* Runs a part as a call of its own: one that fails must not end the caller
- * while the others run. */
+/* Runs a part in a memory_call() of its own: a failure must not end the caller
+ * while other parts run. */
 static void run_part(thread_pool *t, int i)
 {
 	part_run r = { t, i };
@@ -154,8 +154,8 @@ static void run_part(thread_pool *t, int i)
 	pthread_mutex_unlock(&t->lock);
 }
 
-/* Takes a part of a call, unless somebody has: of one that is over all parts
- * have been taken. */
+/* Takes a part of a call unless another thread has.  All parts of a finished
+ * call are taken. */
 static bool take(thread_pool *t, uint64_t call, int i)
 {
 	uint64_t before = atomic_load(&t->taken[i]);
@@ -163,8 +163,8 @@ static bool take(thread_pool *t, uint64_t call, int i)
 	       atomic_compare_exchange_strong(&t->taken[i], &before, call);
 }
 
-/* Runs what is left of a call, a thread's own part first: one that is not
- * running, or has not woken up, is not waited for. */
+/* Runs the remaining parts of a call, the thread's own first.  So nobody waits
+ * for a thread that is not running or has not woken up. */
 static void run_parts(thread_pool *t, uint64_t call, int own)
 {
 	const int n = (int)(call % (1 << PART_BITS));

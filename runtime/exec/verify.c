@@ -7,11 +7,11 @@
 
 #include "kernel/eval.h"
 
-enum { ELEMENT = 4 }; /* times a tensor's error that an element may have */
-enum { CHANCE = 4 };  /* elements that may fall to the next number by chance */
+enum { ELEMENT = 4 }; /* factor of a tensor's error that one element may have */
+enum { CHANCE = 4 };  /* elements that may round to a neighbour by chance */
 
-/* Whether the workers, or turns, or a library, divide a reduction of node n
- * whose result depends on the order of its terms. */
+/* Whether the reduction of node n is divided by the workers, by turns or by a
+ * library, so that its result depends on the order of terms. */
 static bool rounds_differently(const plan *p, int n, bool library, bool turns)
 {
 	const kernel *k = p->kernels[p->nodes[n].kernel].kernel;
@@ -87,7 +87,7 @@ static double allowed(dtype t)
 	}
 }
 
-/* One pass over the program; whether it found more. */
+/* Makes one pass over the program.  Returns whether it found more. */
 static bool spread(const plan *p, const bool *divided, double *error)
 {
 	bool more = false;
@@ -114,9 +114,10 @@ static bool spread(const plan *p, const bool *divided, double *error)
 	return more;
 }
 
-/* By how much, relatively, tensors may differ from one worker's, after as many
- * steps as it takes: as much as the coarsest type does that they come from
- * through what is added up otherwise; 0 where they have to be the same. */
+/* The relative error that each tensor may have compared with one worker, after
+ * any number of steps.  It is the precision of the coarsest type through which
+ * the tensor depends on a sum with another order; 0 if the tensor has to be
+ * equal. */
 static double *find_errors(arena *a, const plan *p, const bool *divided)
 {
 	double *error = ARENA_ARRAY(a, double, p->ntensors);
@@ -128,7 +129,7 @@ static double *find_errors(arena *a, const plan *p, const bool *divided)
 /* ---- two tensors ------------------------------------------------------- */
 
 typedef struct distance {
-	double most; /* |a - b| of an element; NAN where one is NaN */
+	double most; /* greatest |a - b|; NAN if an element is NaN */
 	error_of of;
 	int64_t doubtful;
 } distance;
@@ -146,7 +147,7 @@ static void note_greater(double *to, double v)
 
 static double last_bit(dtype t);
 
-/* Whether a tensor is held against its change. */
+/* Whether a tensor's error is relative to its change. */
 static bool by_change(const sway *s, dtype t)
 {
 	return s && s->start && last_bit(t) > 0;
@@ -157,8 +158,8 @@ static double start_of(const sway *s, dtype t, int64_t i)
 	return by_change(s, t) ? elem_get_f64(t, s->start->data, i) : 0;
 }
 
-/* The root of the mean square of what is finite, of the change if there is
- * one. */
+/* The root mean square of the finite elements, or of their change if that is
+ * known. */
 static double scale_of(const array *x, const sway *s)
 {
 	double sum = 0;
@@ -171,8 +172,8 @@ static double scale_of(const array *x, const sway *s)
 	return n > 0 ? sqrt(sum / (double)n) : 0;
 }
 
-/* By how much an element that changes by steps may be off because it is stored:
- * the distance of two neighbours, for each step; 0 without. */
+/* The error from storing an element that changes in steps: the distance of two
+ * neighbouring numbers for each step.  0 if it does not change. */
 static double grid_of(const sway *s, dtype t, int64_t i, double b)
 {
 	double size = fmax(fabs(b), fabs(start_of(s, t, i)));
@@ -195,14 +196,14 @@ static reach reach_of(const sway *s, int64_t i, double b)
 	return (reach){ least - width, most + width };
 }
 
-/* Whether rounding moves the element b of a tensor by more than `most`. */
+/* Whether rounding moves element b of a tensor by more than `most'. */
 static bool is_doubtful(const reach *r, double b, double most)
 {
 	return r->most - b > most || b - r->least > most;
 }
 
-/* By how much rounding moves the elements of a tensor, of which most are in
- * doubt: the root of the mean square.  0 for any other. */
+/* The root mean square of the distance by which rounding moves the elements of
+ * a tensor.  0 unless most elements are in doubt. */
 static double common_width(const array *y, double type, const sway *s)
 {
 	int64_t n = array_nelem(y), doubtful = 0;
@@ -220,8 +221,8 @@ static double common_width(const array *y, double type, const sway *s)
 	return 2 * doubtful > n ? sqrt(sum / (double)n) : 0;
 }
 
-/* The distance of x from y, where an element in doubt has none if it is within
- * its reach; `type` is the error, in the norm, that is allowed for rounding. */
+/* The distance of x from y.  An element in doubt has none within its reach.
+ * type: the error that rounding may cause, relative to the norm. */
 static distance distance_of(const array *x, const array *y, double type,
 			    const sway *s)
 {
@@ -262,7 +263,7 @@ static distance distance_of(const array *x, const array *y, double type,
 
 /* ---- what is allowed --------------------------------------------------- */
 
-/* An error, as a multiple of what is allowed; NAN where there is none. */
+/* An error as a multiple of the allowed one; NAN if there is none. */
 static double part_of(const error_of *e, const error_of *allowed)
 {
 	double part = 0;
@@ -276,7 +277,7 @@ static bool is_worse(double part, double than)
 	return isnan(part) ? !isnan(than) : part > than;
 }
 
-/* Notes how far a tensor is from one worker's. */
+/* Notes the difference of a tensor from one worker's. */
 static void note_tensor(comparison *c, const array *got, const array *want,
 			double type, const sway *s)
 {
@@ -330,7 +331,7 @@ static void note_value(sway *s, int64_t i, double v)
 	s->most[i] = fmax(s->most[i], v);
 }
 
-/* The squared difference of an element that falls to a neighbour. */
+/* The squared difference of an element that rounds to a neighbour. */
 static double flip_of(const sway *s, dtype t, int64_t i, double a, double b)
 {
 	double d = fabs(a - b);
