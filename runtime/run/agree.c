@@ -9,9 +9,9 @@
 #include "base/vec.h"
 #include "runtime/run/checkpoint.h"
 
-/* 0: a file that cannot be read. */
+/* A file that cannot be read counts as 0. */
 typedef struct subject {
-	const char *what; /* "another plan" */
+	const char *what; /* such as "another plan" */
 	uint64_t digest;
 } subject;
 
@@ -68,7 +68,7 @@ static uint64_t file_digest(const char *path)
 
 typedef uint64_t digest_fn(const char *path);
 
-/* An option that names a file: what is in it, if it is given. */
+/* Adds the content of the file that an option names, if it is given. */
 static void add_file(subjects *x, const char *option, const char *path,
 		     digest_fn *digest)
 {
@@ -76,7 +76,7 @@ static void add_file(subjects *x, const char *option, const char *path,
 	    path ? digest(path) : HASH_SEED);
 }
 
-/* A file of states, or the newest one of a folder. */
+/* The digest of a file of states, or of the newest one in a folder. */
 static uint64_t states_digest(const char *path)
 {
 	arena *work = arena_new();
@@ -126,7 +126,8 @@ static void add_files(subjects *x, const options *o)
 
 /* ---- comparing --------------------------------------------------------- */
 
-/* The value that most ranks have; of several such that of the lowest rank. */
+/* The value that most ranks have; if there are several, that of the lowest
+ * rank. */
 static uint64_t most_frequent(const uint64_t *all, int n)
 {
 	uint64_t found = 0;
@@ -151,7 +152,7 @@ static bool all_equal(const uint64_t *all, int n)
 	return true;
 }
 
-/* "rank 2 has another --steps": for a few of the ranks that differ. */
+/* "rank 2 has another --steps", for a few of the ranks that differ. */
 static const char *tell(arena *a, const subject *s, const uint64_t *all, int n)
 {
 	enum { FEW = 8 };
@@ -173,8 +174,8 @@ static const char *tell(arena *a, const subject *s, const uint64_t *all, int n)
 			    missing ? ", or none that can be read" : "");
 }
 
-/* A first meeting says whether more are needed.  All ranks gather, or none
- * does where there is but this process. */
+/* Whether the processes differ.  A first meeting shows whether more are needed.
+ * All ranks gather, or none if there is only this process. */
 static bool differ(const session *s, const communicator *c, const subjects *x)
 {
 	uint64_t digest = HASH_SEED;
@@ -185,7 +186,8 @@ static bool differ(const session *s, const communicator *c, const subjects *x)
 	return all && !all_equal(all, n);
 }
 
-/* All processes have the same list of subjects, whatever their options. */
+/* Compares the subjects.  All processes list the same subjects, whatever their
+ * options. */
 static bool compare(session *s, const communicator *c, const subjects *x)
 {
 	const char *text = NULL;

@@ -16,8 +16,8 @@
 #include "base/units.h"
 #include "runtime/run/machine_levels.h"
 
-/* Steps of each plan: until so many seconds are over, but so many at least and
- * at most; the first of them are not counted. */
+/* Steps of each plan: at least LEAST and at most MOST, until enough seconds are
+ * over.  The first WARM of them are not counted. */
 enum { WARM = 1 };
 typedef struct effort {
 	double seconds;
@@ -28,7 +28,7 @@ static const effort thorough = { 25, 8, 60 }, quick = { 2, 4, 8 };
 
 /* ---- the plans --------------------------------------------------------- */
 
-/* The folder of the program that runs; NULL if the system does not say. */
+/* The folder of the running program; NULL if the system does not tell. */
 static const char *own_folder(arena *a)
 {
 	char at[4096];
@@ -39,8 +39,8 @@ static const char *own_folder(arena *a)
 	return path_folder(a, arena_strdup(a, at));
 }
 
-/* The folder of the plans for calibration: that of the environment, that of the
- * tree that the program was built in, that which was installed. */
+/* The folder of the plans for calibration: given by the environment, in the
+ * tree where the program was built, or installed. */
 static const char *plans_folder(arena *a, const char *installed)
 {
 	static const char *const beside[] = {
@@ -75,8 +75,9 @@ static const plan *read_plan(session *s, const char *name, const char **path)
 }
 
 /* The plan on n workers in place of one, each of which does all of it; or in
- * place of two, between which its transfers then go in the same way: and so in
- * each of several groups of n, the i-th workers of which follow each other. */
+ * place of two, with transfers between the n as between the two.  There are
+ * several groups of n, and worker i of one group is followed by worker i of the
+ * next. */
 static plan *on_groups(arena *a, const plan *p, int n, int groups)
 {
 	plan *own = ARENA_COPY(a, p, 1);
@@ -88,7 +89,7 @@ static plan *on_groups(arena *a, const plan *p, int n, int groups)
 
 /* ---- measuring --------------------------------------------------------- */
 
-/* Seconds of an instruction on the workers that are here, by step. */
+/* By step: the seconds of an instruction on the workers that are here. */
 typedef struct record {
 	VEC(double) wall, busy;
 } record;
@@ -116,9 +117,9 @@ static int by_value(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The least of the times, which nothing else has disturbed, as far as may be;
- * of kernels the processor time where other programs took much of the rest.
- * The spread is that of the same. */
+/* The least of the times, which is the least disturbed one.  For a kernel this
+ * is the processor time if other programs took much of the rest.  The spread is
+ * of the same times. */
 static void conclude(record *r, calibrated *to)
 {
 	const double disturbed = 1.25, lasts = 1e-4;
@@ -149,7 +150,7 @@ static bool run_steps(session *s, executor *m, const plan *p, const char *what,
 		good = executor_step(m, x->inputs, outputs, &s->f);
 		if (good && i >= WARM)
 			note_step(s->a, m, all);
-		/* All processes have to agree. */
+		/* All processes have to use the same time. */
 		passed = executor_greatest(m, clock_seconds() - start);
 		more = i + 1 < e->most &&
 		       (i + 1 < e->least || passed < e->seconds);
@@ -163,8 +164,8 @@ static bool is_measured(const plan *p, const plan_instr *in)
 	return plan_moves(in) || (in->op == PLAN_RUN && !plan_is_idle(p, in));
 }
 
-/* The instructions of a plan, measured; `alone': by one worker that has the
- * machine for itself. */
+/* Measures the instructions of a plan.  alone: by one worker that has the
+ * machine to itself. */
 static bool measure(session *s, const plan *p, const char *path, bool alone,
 		    const char *what, calibration *to)
 {
@@ -196,14 +197,14 @@ typedef struct calibrator {
 	session *s;
 	const plan *kernels, *links;
 	const char *kernels_path, *links_path;
-	int nworkers; /* processes, or processors */
+	int nworkers; /* processes or processors */
 	int ndevices;
 	fitted_device devices[2];
-	machine_levels machine; /* none: one level, of all workers */
+	machine_levels machine; /* empty: one level with all workers */
 	fitted_level levels[MACHINE_LEVELS];
 	int nlevels;
 	int nmeasured;
-	double spread; /* the median of all */
+	double spread; /* median over all */
 } calibrator;
 
 static int find_workers(session *s)
@@ -241,7 +242,7 @@ static bool measure_device(calibrator *c, int n, bool alone)
 	return true;
 }
 
-/* Links between n workers, in so many groups at once. */
+/* Measures links between n workers, in several groups at once. */
 static bool measure_groups(calibrator *c, const char *what, int n, int groups,
 			   fitted_links *to)
 {
@@ -255,8 +256,8 @@ static bool measure_groups(calibrator *c, const char *what, int n, int groups,
 	return true;
 }
 
-/* Of a level: between one device of each of its parts, then, where parts have
- * several, between all of them. */
+/* Measures a level: between one device of each of its parts, then between all
+ * devices if parts have several. */
 static bool measure_level(calibrator *c, int l)
 {
 	const machine_level *m = &c->machine.at[l];
@@ -275,7 +276,8 @@ static bool measure_level(calibrator *c, int l)
 	return good;
 }
 
-/* The outermost level has no size: there may be more workers than it has. */
+/* The outermost level has no size: there may be more workers than were found in
+ * it. */
 static bool measure_links(calibrator *c)
 {
 	const machine_levels *m = &c->machine;
@@ -291,8 +293,8 @@ static bool measure_links(calibrator *c)
 	return good;
 }
 
-/* The levels between the workers.  Processes may be bound to processors of any
- * level. */
+/* Finds the levels between the workers.  Processes may be bound to processors
+ * at any level. */
 static void find_levels(calibrator *c)
 {
 	if (c->s->o->comm == COMM_THREADS && c->nworkers > 1)
@@ -305,8 +307,8 @@ static void find_levels(calibrator *c)
 		c->levels[i].measured = c->nworkers > 1;
 }
 
-/* A worker that is a process has the processors that it was given, whether
- * others work or not; one that is a thread has all if there is no other. */
+/* Measures everything.  A worker that is a process always has only its own
+ * processors; a worker that is a thread has all if it is the only one. */
 static bool measure_all(calibrator *c)
 {
 	bool threads = c->s->o->comm == COMM_THREADS;

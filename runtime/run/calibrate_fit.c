@@ -1,4 +1,4 @@
-/* Curves of what was measured, and the topology that they make. */
+/* Curves of the measurements, and the topology that they give. */
 #include "config.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static int by_size(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Points [begin, end) as one. */
+/* Points [begin, end) joined into one. */
 static fitted_point joined(const fitted_point *at, int begin, int end,
 			   bool least)
 {
@@ -34,9 +34,10 @@ static fitted_point joined(const fitted_point *at, int begin, int end,
 	return p;
 }
 
-/* Points of a curve: sizes rise, those within a factor of 1.5 are one, with
- * their least seconds or their geometric mean.  Seconds do not fall: what takes
- * longer than something larger was disturbed. */
+/* Makes the points of a curve.  Sizes increase; sizes within a factor of 1.5
+ * become one point, with their least seconds or their geometric mean.  Seconds
+ * do not decrease: a point that takes longer than a larger one was
+ * disturbed. */
 static void fit_curve(arena *a, fitted_curve *c, bool least)
 {
 	const double near = 1.5;
@@ -55,7 +56,7 @@ static void fit_curve(arena *a, fitted_curve *c, bool least)
 	*c = to;
 }
 
-/* The curve as predictions have it. */
+/* The curve in the form that predictions use. */
 static curve curve_of(arena *a, const fitted_curve *c)
 {
 	curve_point *at = ARENA_ARRAY(a, curve_point, c->n);
@@ -66,7 +67,7 @@ static curve curve_of(arena *a, const fitted_curve *c)
 
 /* ---- a device ---------------------------------------------------------- */
 
-/* The short side of a product: one that is much shorter than both others. */
+/* The short side of a product, if it is much shorter than both others. */
 static int64_t short_side(const calibrated *x, kernel_side *side)
 {
 	enum { SHORTER = 2 };
@@ -99,7 +100,7 @@ static fitted_kernels *kernels_of(arena *a, fitted_device *d,
 	return &d->kernels.at[d->kernels.n - 1];
 }
 
-/* Whether a kernel of bytes alone has many operations for each. */
+/* Whether a kernel dominated by bytes has many operations per byte. */
 static bool is_dense(const calibrated *x)
 {
 	return x->form.class == KERNEL_ELEMENTWISE &&
@@ -115,10 +116,10 @@ static bool has_dense(const calibration *all, dtype t)
 	return false;
 }
 
-/* Whether its time says what its class's arithmetic takes: an elementwise
- * kernel's is that of its bytes, unless it has many operations for each, or no
- * other of its type has; and it is where its operands lie in a cache as far as
- * they may. */
+/* Whether a kernel's time shows the arithmetic speed of its class.  An
+ * elementwise kernel's time is that of its bytes, unless it has many operations
+ * per byte or no other kernel of its type has.  Its operands have to be in a
+ * cache as far as possible. */
 static bool shows_arithmetic(const calibration *all, const calibrated *x)
 {
 	if (x->form.class != KERNEL_ELEMENTWISE)
@@ -155,7 +156,8 @@ fitted_device fit_device(arena *a, const calibration *all, int devices)
 fitted_links fit_links(arena *a, const calibration *all,
 		       const fitted_device *copies, int devices)
 {
-	const double least = 0.05; /* of the time, that a message takes */
+	/* fraction of the time that a message takes */
+	const double least = 0.05;
 	fitted_links l = { .devices = devices };
 	const curve memory = curve_of(a, &copies->memory);
 	for (int i = 0; i < all->n; i++) {
@@ -178,7 +180,7 @@ fitted_links fit_links(arena *a, const calibration *all,
 
 /* ---- JSON -------------------------------------------------------------- */
 
-/* To four digits: there are no more in any measurement. */
+/* To four digits; no measurement is more precise. */
 static json_t *rounded(double x)
 {
 	double unit = x > 0 ? pow(10, floor(log10(x)) - 3) : 1;
@@ -227,7 +229,7 @@ static json_t *devices_json(const fitted_machine *m)
 	return all;
 }
 
-/* The greatest size per second, and the least seconds, of a curve. */
+/* The greatest size per second of a curve, and its least seconds. */
 static double fastest(const fitted_curve *c)
 {
 	double most = 0;
@@ -241,7 +243,8 @@ static double quickest(const fitted_curve *c, double most)
 	return c->n > 0 ? fmin(most, c->at[0].seconds) : most;
 }
 
-/* FLOP/s by type: of the fastest products, of f32 at least of any kernel. */
+/* FLOP/s by type: of the fastest products; of f32 at least that of any
+ * kernel. */
 static json_t *flops_json(const fitted_device *d)
 {
 	double best[DT_COUNT] = { 0 };
@@ -259,8 +262,8 @@ static json_t *flops_json(const fitted_device *d)
 	return j;
 }
 
-/* The members of a description without curves: the best that was seen of the
- * devices that are all at work. */
+/* The description without curves: the best figures of devices that are all
+ * busy. */
 static json_t *device_json(const fitted_machine *m)
 {
 	const fitted_device *d = &m->devices[m->ndevices - 1];
@@ -298,8 +301,8 @@ static json_t *transfers_json(const fitted_links *l)
 	return all;
 }
 
-/* One that was not measured, of a machine of one device, moves as its memory
- * does. */
+/* A level that was not measured, on a machine of one device, is as fast as its
+ * memory. */
 static json_t *level_json(const fitted_machine *m, const fitted_level *l)
 {
 	double latency = INFINITY, bandwidth = fitted_bandwidth(&l->links);

@@ -19,8 +19,8 @@
 #include "base/vec.h"
 #include "runtime/run/inputs.h"
 
-/* The file of step N is step-N.npz; while it is written its name has more
- * behind that. */
+/* The file of step N is step-N.npz.  While it is written, its name is
+ * longer. */
 static const char prefix[] = "step-", suffix[] = ".npz";
 static const char unfinished[] = ".npz.tmp";
 
@@ -28,9 +28,9 @@ struct checkpoints {
 	arena *a;
 	const char *folder;
 	bool leads;
-	int fd; /* of the folder, locked, of the process that leads */
+	int fd; /* folder, locked; only in the process that leads */
 	int64_t keep;
-	VEC(int64_t) steps; /* that there are files of, ascending */
+	VEC(int64_t) steps; /* steps with a file, ascending */
 };
 
 static const char *path_of(arena *a, const char *folder, int64_t step)
@@ -61,8 +61,8 @@ static int compare_steps(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Lists the files of the folder, except unfinished ones, which are removed if
- * the folder is ours. */
+/* Lists the folder's files.  Unfinished ones are left out, and removed if the
+ * folder is ours. */
 static bool list_folder(checkpoints *c, bool ours, failure *f)
 {
 	DIR *d = opendir(c->folder);
@@ -84,8 +84,8 @@ static bool list_folder(checkpoints *c, bool ours, failure *f)
 	return true;
 }
 
-/* A lock ends with the process that has it, however that ends.  A file system
- * that knows none does without. */
+/* Locks the folder.  A lock ends with its process, however that ends.  A file
+ * system without locks is accepted. */
 static bool lock_folder(checkpoints *c, failure *f)
 {
 	if (mkdir(c->folder, 0777) && errno != EEXIST)
@@ -130,7 +130,7 @@ const char *checkpoints_newest(const checkpoints *c)
 
 static const char format[] = "tdl-checkpoint";
 
-/* An array of bytes, in a. */
+/* A byte array for the note, in a. */
 static array note_of(arena *a, const plan *p, const position *at)
 {
 	json_t *j = json_pack(
@@ -180,8 +180,7 @@ static bool parse_note(const array *x, position *at)
 	return good;
 }
 
-/* Reads the note of a checkpoint that has one, in a; x->data is NULL where that
- * is none. */
+/* Reads the note of a checkpoint, in a.  x->data is NULL if it has none. */
 static bool load_note(arena *a, npz *z, array *x, failure *f)
 {
 	enum { MAX_NOTE = 1 << 24 };
@@ -210,7 +209,7 @@ static bool read_note(arena *a, npz *z, const char *path, position *at,
 
 /* ---- writing ----------------------------------------------------------- */
 
-/* Makes sure that a file, and then its new name, are on the disk. */
+/* Writes a file, and then its new name, safely to the disk. */
 static bool publish(const checkpoints *c, const char *from, const char *to)
 {
 	int fd = open(from, O_RDONLY | O_CLOEXEC);
@@ -237,7 +236,7 @@ static bool write_file(const checkpoints *c, int64_t step, int n,
 	return good;
 }
 
-/* Removes files beyond those to be kept. */
+/* Removes the files beyond the number to keep. */
 static void prune(checkpoints *c)
 {
 	int64_t gone = c->keep > 0 ? c->steps.n - c->keep : 0;
@@ -280,7 +279,7 @@ bool checkpoints_write(checkpoints *c, executor *m, const plan *p,
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* The names in a file are those of the states, and the note. */
+/* Checks that the names in a file are those of the states and the note. */
 static bool check_names(const plan *p, npz *z, const char *path, failure *f)
 {
 	arena *work = arena_new();
@@ -300,7 +299,7 @@ static bool check_names(const plan *p, npz *z, const char *path, failure *f)
 	return good;
 }
 
-/* Reads a state, and gives it to the machine, unless that is NULL. */
+/* Reads a state and gives it to the executor, unless that is NULL. */
 static bool read_state(executor *m, const plan *p, int tensor, npz *z,
 		       failure *f)
 {
@@ -314,7 +313,7 @@ static bool read_state(executor *m, const plan *p, int tensor, npz *z,
 	return good;
 }
 
-/* Reads all states out of a file. */
+/* Reads all states from a file. */
 static bool read_states(executor *m, const plan *p, npz *z, failure *f)
 {
 	arena *work = arena_new();
@@ -326,8 +325,8 @@ static bool read_states(executor *m, const plan *p, npz *z, failure *f)
 	return good;
 }
 
-/* Whether an array is a single number; of those a checkpoint has only what was
- * trained, another file perhaps all that the model has. */
+/* Whether an array is a single number.  A checkpoint has only those that were
+ * trained, another file may have all of the model. */
 static bool is_number(npz *z, const char *name)
 {
 	static const dtype types[] = { DT_F32, DT_F64, DT_F16, DT_BF16 };
@@ -340,7 +339,7 @@ static bool is_number(npz *z, const char *name)
 	return false;
 }
 
-/* A weight that the file has must not be a constant of the plan. */
+/* Refuses a weight in the file that is a constant of the plan. */
 static bool check_fixed(const plan *p, npz *z, const char *path, failure *f)
 {
 	bool trained = npz_has(z, CHECKPOINT_NOTE);
@@ -356,8 +355,8 @@ static bool check_fixed(const plan *p, npz *z, const char *path, failure *f)
 	return true;
 }
 
-/* The weights that the training of a checkpoint did not change, and so has not
- * kept: they are those of the model.  Empty where there is no note. */
+/* Reads the names of weights that the checkpoint's training did not change and
+ * did not store; they are those of the model.  Empty if there is no note. */
 static bool read_unchanged(arena *a, npz *z, strmap *names, failure *f)
 {
 	array x;
@@ -377,8 +376,8 @@ static bool read_unchanged(arena *a, npz *z, strmap *names, failure *f)
 	return true;
 }
 
-/* Reads those that a file has; it must have all that no run changes, but for
- * weights that its own run did not train. */
+/* Reads the states that a file has.  States that no run changes have to be
+ * there, except weights that the file's own training did not change. */
 static bool read_some(executor *m, const plan *p, npz *z, const char *path,
 		      failure *f)
 {
@@ -414,7 +413,7 @@ static bool restore(executor *m, const plan *p, const char *path, position *at,
 	return good;
 }
 
-/* Adds to a failure which older checkpoint is whole. */
+/* Adds to a failure which older checkpoint is intact. */
 static void name_older(const checkpoints *c, const plan *p, failure *f)
 {
 	failure why = *f;
@@ -436,7 +435,7 @@ bool checkpoints_restore(checkpoints *c, executor *m, const plan *p,
 			 position *at, failure *f)
 {
 	if (restore(m, p, checkpoints_newest(c), at, f)) {
-		prune(c); /* a killed run may not have got to it */
+		prune(c); /* a killed run may have left them */
 		return true;
 	}
 	name_older(c, p, f);

@@ -25,8 +25,8 @@ static bool same_dims(const int64_t *x, const int64_t *y, int n)
 	return !memcmp(x, y, (size_t)n * sizeof(*x));
 }
 
-/* The number of samples of array x that a step takes as input t; 0: the array
- * is the input.  -1: it is neither. */
+/* The samples of array x in a step if it is divided for input t; 0 if the whole
+ * array is the input; -1 if it fits neither way. */
 static int64_t samples_per_step(const plan_tensor *t, const array *x)
 {
 	if (x->ndim == t->ndim && same_dims(x->dims, t->dims, t->ndim))
@@ -39,7 +39,7 @@ static int64_t samples_per_step(const plan_tensor *t, const array *x)
 	return -1;
 }
 
-/* Notes that array i is divided into samples, `batch` of them a step. */
+/* Notes that array i is divided into samples, `batch' of them per step. */
 static bool note_samples(dataset *d, int i, int64_t batch, const char *path,
 			 failure *f)
 {
@@ -91,7 +91,7 @@ static bool load(dataset *d, npz *z, int i, const char *path, failure *f)
 	return npz_read(z, x, f);
 }
 
-/* A set of exactly one batch: all arrays have their inputs' own shapes, and the
+/* A data set of exactly one batch: each array has its input's shape, and the
  * first dimension of all is the samples. */
 static bool note_one_batch(dataset *d)
 {
@@ -167,8 +167,8 @@ int64_t dataset_steps(const dataset *d, bool padded)
 	       (padded && d->samples % d->batch != 0);
 }
 
-/* A number below n, all of which are as likely: words of the stream that would
- * make some likelier are passed over. */
+/* Draws a number below n, all equally likely.  Words of the stream that would
+ * make some likelier are skipped. */
 static uint64_t draw_below(uint64_t seed, uint64_t *at, uint64_t n)
 {
 	uint64_t most = UINT64_MAX - UINT64_MAX % n, v;
@@ -180,7 +180,8 @@ static uint64_t draw_below(uint64_t seed, uint64_t *at, uint64_t n)
 	return v % n;
 }
 
-/* Fisher and Yates.  The epoch's own key is a word of the seed's stream. */
+/* Shuffles by Fisher and Yates.  The epoch's key is a word of the seed's
+ * stream. */
 void dataset_shuffle(uint64_t seed, int64_t epoch, int64_t n, int64_t *to)
 {
 	uint64_t k = 2 * (uint64_t)epoch, at = 0;

@@ -14,24 +14,24 @@
 
 /* The way in which outputs of batches become one of all samples. */
 typedef enum result_kind {
-	RESULT_BATCH,	/* it is not: the last batch's stays */
+	RESULT_BATCH,	/* they do not: that of the last batch is kept */
 	RESULT_SCALAR,	/* one element */
 	RESULT_SAMPLES, /* samples along the first dimension */
 } result_kind;
 
 typedef struct result {
 	result_kind kind;
-	int metric; /* -1 for none */
+	int metric; /* -1: none */
 	double sum;
 	int64_t count;
-	array all; /* RESULT_SAMPLES, where they are collected */
+	array all; /* collects RESULT_SAMPLES */
 } result;
 
 struct evaluation {
 	session *s;
 	const plan_pipeline *pipeline;
-	const plan *p;	  /* all of its stages as one */
-	const char *path; /* of the plan */
+	const plan *p;	  /* all stages as one */
+	const char *path; /* file of the plan */
 	dataset *data;
 	feed *feed;
 	executor *m;
@@ -39,7 +39,7 @@ struct evaluation {
 	result *results; /* by output */
 	int nmetrics;
 	metric *metrics;
-	int64_t steps; /* so far, over all runs */
+	int64_t steps; /* over all runs so far */
 };
 
 /* ---- opening ----------------------------------------------------------- */
@@ -141,8 +141,8 @@ static bool same_tensor(const plan_tensor *x, const plan_tensor *y)
 	       !memcmp(x->dims, y->dims, (size_t)x->ndim * sizeof(*x->dims));
 }
 
-/* Reports states that training changes and the evaluated plan has as
- * constants. */
+/* Reports states that training changes and that are constants of the evaluated
+ * plan. */
 static bool check_fixed(evaluation *e, const strmap *trained)
 {
 	for (int i = 0; i < e->p->nfixed; i++)
@@ -157,7 +157,7 @@ static bool check_fixed(evaluation *e, const strmap *trained)
 	return true;
 }
 
-/* Gives state `tensor` the value that it has in the plan that trains. */
+/* Gives state `tensor' the value that it has in the training plan. */
 static bool take(evaluation *e, int tensor, const executor *m)
 {
 	arena *work = arena_new();
@@ -170,8 +170,8 @@ static bool take(evaluation *e, int tensor, const executor *m)
 	return good;
 }
 
-/* A state that the plan that trains does not have keeps its value where it is
- * a weight that is not trained, or changes by itself. */
+/* Sets all states.  A state that the training plan does not have keeps its
+ * value if it is a weight that is not trained, or changes by itself. */
 static bool take_all(evaluation *e, const executor *m, const plan *trained,
 		     const strmap *names, const strmap *fixed)
 {
@@ -210,7 +210,7 @@ bool evaluation_take(evaluation *e, const executor *m, const plan *trained)
 
 /* ---- running ----------------------------------------------------------- */
 
-/* Adds a batch whose first n samples count. */
+/* Adds a batch, of which the first n samples count. */
 static void note(evaluation *e, int i, int64_t step, int64_t n)
 {
 	result *r = &e->results[i];

@@ -20,19 +20,19 @@ typedef struct generation {
 	executor *m;
 	feed *feed;
 	array *outputs;
-	int tokens, position; /* inputs; position is -1 where there is none */
-	int logits;	      /* an output */
-	int64_t rows, width, words; /* of an input: rows, and tokens of each;
-				       the numbers of their scores */
-	/* Tokens of a row: the fewest and the most that are given, and the most
-	 * in the end. */
+	int tokens, position; /* inputs; position -1: none */
+	int logits;	      /* output */
+	/* rows; tokens of each in an input; scores of a token */
+	int64_t rows, width, words;
+	/* Tokens per row: least and most in the prompt, most at the end. */
 	int64_t least, prompt, all;
-	int64_t *ids;	  /* rows * all; NO_TOKEN where there is none */
-	int64_t *lengths; /* by row: the tokens that are given */
-	int64_t *ends;	  /* those that it is to have, or has when it stopped */
-	int64_t at;	  /* tokens of each row that were fed */
-	int64_t steps, made; /* made: tokens but for the first of each row */
-	double prompt_seconds, seconds; /* of feeding, of the others */
+	int64_t *ids;	  /* rows * all; NO_TOKEN: none */
+	int64_t *lengths; /* by row: tokens in the prompt */
+	int64_t *ends;	  /* by row: tokens wanted, or at which it stopped */
+	int64_t at;	  /* tokens of each row fed so far */
+	int64_t steps, made; /* made: tokens except the first of each row */
+	/* for feeding the prompt, for the rest */
+	double prompt_seconds, seconds;
 } generation;
 
 enum { NO_TOKEN = -1 };
@@ -53,7 +53,8 @@ static bool takes_tokens(const plan_tensor *t)
 	return dtype_is_int(t->type) && (t->ndim == 1 || t->ndim == 2);
 }
 
-/* The only input of integers that nothing else feeds, or the one named. */
+/* Finds the input of tokens: the named one, or the only one of integers that
+ * nothing else feeds. */
 static bool find_tokens(generation *g)
 {
 	const plan *p = g->p;
@@ -85,7 +86,7 @@ static bool find_tokens(generation *g)
 			 g->s->o->plan, t->name);
 }
 
-/* Whether an output has scores of words for each token, or for each row. */
+/* Whether an output has word scores for each token, or for each row. */
 static bool has_scores(const generation *g, const plan_tensor *t)
 {
 	if (!dtype_is_float(t->type) || t->ndim < 2 || t->ndim > 3 ||
@@ -123,7 +124,7 @@ static bool find_logits(generation *g)
 	return true;
 }
 
-/* The position is the running one, which nobody else gives. */
+/* Finds the running position, which nothing else may feed. */
 static bool find_position(generation *g)
 {
 	session *s = g->s;
@@ -148,7 +149,7 @@ static bool find_position(generation *g)
 
 /* ---- the prompt -------------------------------------------------------- */
 
-/* Whether the tokens have their places. */
+/* Checks that the tokens have room. */
 static bool check_lengths(const generation *g, const char *path)
 {
 	failure *f = &g->s->f;
@@ -166,8 +167,8 @@ static bool check_lengths(const generation *g, const char *path)
 	return true;
 }
 
-/* The tokens of a row of the prompt, in front of which there are no numbers
- * below 0; -1 where there is none, or one behind such a number. */
+/* The number of tokens in a row of the prompt.  Numbers below 0 only come after
+ * them; otherwise, or if there are none, -1. */
 static int64_t count_tokens(const array *x, int64_t row)
 {
 	int64_t n = 0, all = x->dims[1];
@@ -179,7 +180,7 @@ static int64_t count_tokens(const array *x, int64_t row)
 	return n > 0 ? n : -1;
 }
 
-/* The least and the most of what all rows have. */
+/* The least and the greatest of what the rows have. */
 typedef struct span {
 	int64_t least, most;
 } span;
@@ -230,7 +231,7 @@ static bool find_lengths(generation *g, const array *x, const char *path)
 	return true;
 }
 
-/* Puts the tokens of the prompt in front of each row. */
+/* Puts the prompt's tokens at the beginning of each row. */
 static bool take_prompt(generation *g, const array *x, const char *path)
 {
 	int64_t more = g->s->o->generate, n;
@@ -292,8 +293,8 @@ static bool read_prompt(generation *g)
 
 /* ---- steps ------------------------------------------------------------- */
 
-/* The first of the greatest scores that a row has for its token i; -1 where
- * one is no number. */
+/* The first word with the greatest score for token i of a row; -1 if a score is
+ * NaN. */
 static int64_t best_word(const generation *g, int64_t row, int64_t i)
 {
 	const array *x = &g->outputs[g->logits];
@@ -311,16 +312,16 @@ static int64_t best_word(const generation *g, int64_t row, int64_t i)
 	return best;
 }
 
-/* Token i of a row that something follows; its first one where the row has
- * ended, with a word that tokens perhaps cannot be. */
+/* Token i of a row; after the end of a row its first token, as any number may
+ * not be a token. */
 static int64_t token_of(const generation *g, int64_t row, int64_t i)
 {
 	const int64_t *ids = &g->ids[row * g->all];
 	return i + 1 < g->ends[row] && ids[i] != NO_TOKEN ? ids[i] : ids[0];
 }
 
-/* Feeds the next tokens of each row, as many as a step takes of those that
- * there are up to `end'.  The places of others get the last of them. */
+/* Feeds the next tokens of each row, as many up to `end' as a step takes.
+ * Places without tokens get the last one. */
 static bool step(generation *g, int64_t end, int64_t *fed)
 {
 	const array *x = &g->feed->inputs[g->tokens];
@@ -342,7 +343,7 @@ static bool step(generation *g, int64_t end, int64_t *fed)
 	return true;
 }
 
-/* Whether a word's number is an element that the input of tokens can have. */
+/* Whether the input's type can hold the number of a word. */
 static bool is_element(const generation *g, int64_t word)
 {
 	dtype t = g->feed->inputs[g->tokens].type;
@@ -350,8 +351,8 @@ static bool is_element(const generation *g, int64_t word)
 	return bits > 62 || word < INT64_C(1) << bits;
 }
 
-/* Appends the likeliest word to each row that has no token there and has not
- * ended.  Each row is as if it were alone: no token sees another row's. */
+/* Appends the likeliest word to each row that needs one and has not ended.
+ * Rows are independent: no token sees another row's. */
 static bool append(generation *g, int64_t fed)
 {
 	for (int64_t r = 0; r < g->rows; r++) {
@@ -380,13 +381,13 @@ static bool append(generation *g, int64_t fed)
 	return true;
 }
 
-/* The end of the row that ends last. */
+/* The end of the longest row. */
 static int64_t last_end(const generation *g)
 {
 	return span_of(g, end_of).most;
 }
 
-/* Leaves out the places behind the end of all rows. */
+/* Removes places after the ends of all rows. */
 static void trim(generation *g)
 {
 	int64_t end = last_end(g);
@@ -427,19 +428,19 @@ static bool generate(generation *g)
 
 /* ---- the result -------------------------------------------------------- */
 
-/* Tokens of all rows in a second; 0 where none were. */
+/* Tokens of all rows per second; 0 if there were none. */
 static double rate(int64_t n, double seconds)
 {
 	return n > 0 && seconds > 0 ? (double)n / seconds : 0;
 }
 
-/* Of those that all rows have. */
+/* The rate for the prompt. */
 static double prompt_rate(const generation *g)
 {
 	return rate(g->least * g->rows, g->prompt_seconds);
 }
 
-/* The first word is the prompt's. */
+/* The rate for words; the first word counts for the prompt. */
 static double words_rate(const generation *g)
 {
 	return rate(g->made, g->seconds);
@@ -527,7 +528,7 @@ static void report_text(const generation *g, const figures *x)
 		print_row(g, r);
 }
 
-/* The tokens, of the prompt and behind it, and NO_TOKEN behind a row's end. */
+/* Writes the tokens, with NO_TOKEN after a row's end. */
 static bool write_tokens(const generation *g)
 {
 	array x = { .name = "tokens", .type = DT_I64, .ndim = 2,

@@ -40,7 +40,7 @@ void arrays_free(array *x, int n)
 
 /* ---- inputs and states of a run ---------------------------------------- */
 
-/* The values that the plan itself has for inputs. */
+/* Reads values for inputs that the plan itself has. */
 static bool read_defaults(feed *x, failure *f)
 {
 	arena *work = arena_new();
@@ -85,7 +85,7 @@ void feed_free(feed *x)
 	arrays_free(x->states, x->nstates);
 }
 
-/* By name: the number of an input, plus 1, or that of a state, behind the
+/* By name: the number of an input, plus 1; states are numbered after the
  * inputs. */
 static strmap *name_arrays(arena *a, const feed *x)
 {

@@ -52,8 +52,8 @@ static char *header_of(arena *a, int nmetrics, const metric *metrics)
 	return arena_printf(a, "%s\n", s);
 }
 
-/* The length of the part of a log that ends with the line of a step: whole
- * lines with ascending numbers. */
+/* The length of the beginning of a log that ends with the line of a step.
+ * Lines have to be complete, and numbers ascending. */
 static size_t length_until(const char *text, size_t len, int64_t steps)
 {
 	const char *at = text, *end = text + len, *eol;
@@ -67,8 +67,8 @@ static size_t length_until(const char *text, size_t len, int64_t steps)
 	return (size_t)(at - text);
 }
 
-/* Cuts a log that is there down to its first steps; *length becomes that of
- * what is left.  One with other columns is not ours to go on with. */
+/* Cuts an existing log down to its first steps; *length is set to the rest.  A
+ * log with other columns is refused. */
 static bool shorten(arena *a, const char *path, const char *header,
 		    int64_t steps, size_t *length, failure *f)
 {

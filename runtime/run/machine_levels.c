@@ -41,8 +41,8 @@ void machine_levels_free(const machine_levels *m)
 
 #ifdef HAVE_HWLOC
 
-/* The processors that this process may run on; or those that HWLOC_SYNTHETIC or
- * HWLOC_XMLFILE describes in the environment. */
+/* Loads the processors that this process may use, or those described by
+ * HWLOC_SYNTHETIC or HWLOC_XMLFILE in the environment. */
 static bool load(hwloc_topology_t *t)
 {
 	if (hwloc_topology_init(t))
@@ -55,7 +55,7 @@ static bool load(hwloc_topology_t *t)
 	return false;
 }
 
-/* The processors below each object of a depth; 0 where they differ. */
+/* The number of processors in each object at a depth; 0 if they differ. */
 static int each_has(hwloc_topology_t t, int depth)
 {
 	int n = 0;
@@ -78,8 +78,9 @@ static const char *name_at(arena *a, hwloc_topology_t t, int depth)
 	return arena_printf(a, "%s", name);
 }
 
-/* A level is where objects have several parts: the innermost of those that hold
- * the same.  False where parts differ, or there are too many. */
+/* Adds the levels: there is one where objects have several parts, the innermost
+ * if several hold the same.  Returns false if parts differ or there are too
+ * many. */
 static bool add_levels(arena *a, hwloc_topology_t t, machine_levels *m)
 {
 	int depth = hwloc_topology_get_depth(t);

@@ -1,4 +1,4 @@
-/* tdlrun: runs a plan. */
+/* The program tdlrun: runs a plan. */
 #include "config.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static const cli_program tdlrun = {
 
 /* ---- the command ------------------------------------------------------- */
 
-/* Options that go with another one alone. */
+/* Options that require another one. */
 typedef struct companion {
 	const char *name, *needs;
 	bool given, there;
@@ -101,7 +101,7 @@ static bool check_options(const options *o, cli_status *status)
 	return true;
 }
 
-/* With --data, a plan that does not train is run over all samples once. */
+/* With --data, a plan that does not train runs over all samples once. */
 static bool only_trains(const options *o)
 {
 	return o->shuffle || o->steps >= 0 || o->epochs >= 0 || o->seed >= 0 ||
@@ -109,7 +109,7 @@ static bool only_trains(const options *o)
 	       o->checkpoint || o->log || o->learning_rate >= 0;
 }
 
-/* Whether a file to write is none of some others. */
+/* Whether a file to be written differs from some others. */
 static bool is_apart(session *s, const char *path, const char *const *others,
 		     int n, const char *what)
 {
@@ -120,7 +120,7 @@ static bool is_apart(session *s, const char *path, const char *const *others,
 }
 
 /* Whether the files that are asked for can be written, as far as that is known
- * ahead of the run; the process that leads writes them. */
+ * before the run.  The process that leads writes them. */
 static bool can_write(session *s)
 {
 	const options *o = s->o;
@@ -142,7 +142,7 @@ static bool can_write(session *s)
 		    !is_apart(s, files[i], files, i, "would be written twice"))
 			return false;
 	}
-	/* An archive is no stream. */
+	/* An archive cannot be a stream. */
 	if (s->leads && o->outputs &&
 	    (!strcmp(o->outputs, "-") || (access(o->outputs, F_OK) == 0 &&
 					  !file_is_regular(o->outputs))))
@@ -195,8 +195,8 @@ static cli_status run_plan(session *s)
 	if (p && agree(s, row_of(s->o)) && run_session(s, &status))
 		return status;
 	session_progress(s, "%s", "");
-	/* A fault that all processes have met is told by the first, which ends
-	 * the others meanwhile. */
+	/* A fault that all processes have is reported by the first one, which
+	 * meanwhile ends the others. */
 	if (!s->leads)
 		sleep(2);
 	if (p && s->leads)
@@ -209,7 +209,7 @@ static cli_status run_plan(session *s)
 	return p ? s->f.status : CLI_INPUT;
 }
 
-/* One of several processes speaks for all. */
+/* Runs with other processes; one of them speaks for all. */
 static cli_status run_joined(arena *a, const options *o)
 {
 	const communicator *c = row_of(o);
@@ -235,14 +235,15 @@ static bool is_there(const char *missing, cli_status *status)
 	return !missing;
 }
 
-/* Whether Open MPI has started more processes, but the workers are threads. */
+/* Whether Open MPI has started several processes although workers are
+ * threads. */
 static bool is_one_of_many(const options *o)
 {
 	const char *n = getenv("OMPI_COMM_WORLD_SIZE");
 	return n && atoi(n) > 1 && o->comm == COMM_THREADS;
 }
 
-/* Returns what cli_parse() returns. */
+/* Returns the result of cli_parse(). */
 static int parse(arena *a, options *o, int argc, char **argv,
 		 cli_status *status)
 {

@@ -28,7 +28,7 @@ static const char *duration(arena *a, double seconds)
 		       arena_printf(a, "%ld:%02ld", m, n % 60);
 }
 
-/* "[=====>    ]", or less in a narrow window. */
+/* "[=====>    ]", shorter in a narrow window. */
 static const char *drawn(arena *a, const progress_bar_line *x, int width)
 {
 	char bar[WIDEST_BAR + 1];
@@ -61,7 +61,7 @@ void progress_bar_show(const session *s, const progress_bar_line *x)
 			   arena_printf(work, " loss %.4g", x->loss);
 	tail = arena_printf(work, "%s %.4g samples/s, %s left", tail,
 			    x->samples_per_second, duration(work, left));
-	/* The bar keeps its width while the numbers change theirs. */
+	/* The bar keeps its width although the numbers change theirs. */
 	int used = (int)strlen(tail);
 	used = used > MOST_TAIL ? used : MOST_TAIL;
 	int room = columns() - (int)strlen(head) - used - 4;

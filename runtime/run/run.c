@@ -30,8 +30,8 @@ typedef struct nans {
 	int64_t nelem, got, want;
 } nans;
 
-/* One worker that the run is compared with: with as many micro-batches, or with
- * the whole batch as one. */
+/* A run on one worker to compare with: with as many micro-batches, or with the
+ * whole batch as one. */
 typedef struct witness {
 	const plan *one;
 	const bool *divided; /* nodes, see verify_tensors() */
@@ -45,9 +45,9 @@ typedef struct run {
 	results got;
 	results start; /* the states before the first step, in place of the
 			  same in got, with --verify */
-	sway *sways; /* by tensor of these */
+	sway *sways; /* by tensor of the results */
 	figures figures;
-	profiling *profiling; /* NULL: nobody asks */
+	profiling *profiling; /* NULL: not asked for */
 	VEC(double) loss;
 	int nwitnesses;
 	witness witnesses[2];
@@ -90,7 +90,7 @@ static int64_t steps_of(const session *s)
 	return s->o->steps > 0 ? s->o->steps : usual;
 }
 
-/* Gets the states. */
+/* Reads the states. */
 static bool get_states(run *r, executor *m, const results *to)
 {
 	bool good = true;
@@ -99,7 +99,7 @@ static bool get_states(run *r, executor *m, const results *to)
 	return good;
 }
 
-/* Of the outputs the loss alone. */
+/* The outputs, reduced to the loss. */
 static const array *loss_alone(const run *r, const results *to)
 {
 	int n = r->p->noutputs, loss = session_loss(r->p);
@@ -132,7 +132,7 @@ static bool step(run *r, executor *m, const results *to, bool noted)
 	return get_states(r, m, to);
 }
 
-/* Keeps the states as they are before the first step. */
+/* Stores the states before the first step. */
 static bool note_start(run *r, executor *m)
 {
 	for (int i = r->p->noutputs; i < r->start.n; i++) {
@@ -175,8 +175,8 @@ static bool run_plan(run *r)
 
 /* A run of one worker, rounded otherwise. */
 typedef struct noise {
-	const array *fed; /* the inputs, unmoved */
-	const bool *nodes; /* whose results are moved, too */
+	const array *fed; /* inputs, not moved */
+	const bool *nodes; /* their results are moved, too */
 	double size;
 	uint64_t seed;
 	bool states; /* those that change are moved, too */
@@ -187,7 +187,7 @@ static bool is_device(const run *r)
 	return backend_row(r->s->o->backend)->put != NULL;
 }
 
-/* Changes all that the plan starts with in the last bits. */
+/* Changes all initial values in their last bits. */
 static bool move_start(run *r, executor *m, const noise *by)
 {
 	for (int i = 0; i < r->p->ninputs; i++) {
@@ -301,7 +301,7 @@ static bool compare_moved(run *r, witness *w, const results *want)
 	return good;
 }
 
-/* Lists the tensors with elements that are NaN. */
+/* Lists tensors with elements that are NaN. */
 static void note_nans(run *r, const results *want)
 {
 	for (int i = 0; i < r->got.n; i++) {
@@ -341,7 +341,7 @@ static void forget_sways(run *r)
 	}
 }
 
-/* Most runs need one comparison. */
+/* Most runs need only one comparison. */
 static bool compare_with(run *r, witness *w)
 {
 	results want = results_of(r);

@@ -226,7 +226,7 @@ json_t *json_numbers(const double *v, int n)
 	return list;
 }
 
-/* The stage whose workers' arenas are the largest. */
+/* The stage whose workers have the largest arenas. */
 static int largest_stage(const plan_pipeline *p)
 {
 	int most = 0;
@@ -250,7 +250,7 @@ static json_t *stages_json(const figures *r, const plan_pipeline *p)
 	return list;
 }
 
-/* null where the plan says nothing. */
+/* null if the plan has no prediction. */
 static void add_prediction(json_t *j, const figures *r,
 			   const plan_prediction *p)
 {
@@ -288,7 +288,7 @@ void print_json(json_t *j)
 	json_decref(j);
 }
 
-/* A measured figure, beside the planned one. */
+/* Prints a measured figure beside the planned one. */
 static void print_figure(const char *what, int64_t measured, int64_t planned,
 			 const char *per)
 {
@@ -300,7 +300,7 @@ static void print_figure(const char *what, int64_t measured, int64_t planned,
 		       measured, planned);
 }
 
-/* The predicted time beside the measured one. */
+/* Prints the predicted time beside the measured one. */
 static void print_prediction(const figures *r, const plan_prediction *p)
 {
 	double ratio = r->seconds_per_step / p->seconds;

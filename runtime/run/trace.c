@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 
-/* Threads of a worker; the numbers are those of `tdlc simulate --trace'. */
+/* Threads of a worker, numbered as by `tdlc simulate --trace'. */
 enum { COMPUTES = 2, COMMUNICATES, SENDS, RECEIVES, THREADS };
 
 static json_t *name_json(const char *what, int worker, int thread,
@@ -44,7 +44,7 @@ static int thread_of(const plan_instr *in)
 					: COMPUTES;
 }
 
-/* As those that tdlc writes: whole nanoseconds. */
+/* In whole nanoseconds, as tdlc writes them. */
 static double microseconds(double seconds)
 {
 	return round(seconds * 1e9) / 1e3;
@@ -62,7 +62,7 @@ static json_t *span_json(const plan *p, int worker, const exec_span *x)
 			 "instruction", x->row, "micro_batch", turn);
 }
 
-/* The instant at which the worker has ended. */
+/* Adds a worker's spans.  Returns the instant at which it ended. */
 static double add_worker(session *s, executor *m, json_t *to, int worker)
 {
 	int n, local;

@@ -20,9 +20,9 @@ static double rate_of(const training *t)
 	return elem_get_f64(x->type, x->data, 0);
 }
 
-/* Whether the step left all but the scale of the loss as it was, as one does in
- * which something overflows, and may: by the last of so many in a row the scale
- * is less than 1e-14 times what it was. */
+/* Whether a step may have been skipped because of an overflow: it left
+ * everything unchanged except the scale of the loss.  After so many such steps
+ * in a row the scale would be less than 1e-14 times its first value. */
 static bool may_be_skipped(training *t, bool fell)
 {
 	enum { IN_A_ROW = 48 };
@@ -48,7 +48,7 @@ static bool loss_is_number(training *t)
 			 last ? last : "");
 }
 
-/* Notes the loss, of which the log and the bar tell. */
+/* Notes the loss for the log and the bar. */
 static bool note_loss(training *t)
 {
 	double loss = NAN;
@@ -180,7 +180,7 @@ static bool write_outputs(training *t)
 	       session_outputs(t->s, t->m, t->outputs);
 }
 
-/* Ten times a second are enough. */
+/* Shows the bar at most ten times a second. */
 static void show_bar(training *t)
 {
 	progress_bar_line line = {.epoch = (t->at.step - 1) / t->per_epoch + 1,
@@ -195,9 +195,9 @@ static void show_bar(training *t)
 	progress_bar_show(t->s, &line);
 }
 
-/* The work due after a step: the log, an evaluation, a checkpoint.  The outputs
- * of the last one are written before its checkpoint, so that a run which is
- * resumed after that has nothing to do. */
+/* Does the work due after a step: log, evaluation, checkpoint.  The outputs of
+ * the last step are written before its checkpoint, so a run resumed after that
+ * has nothing left to do. */
 static bool after_step(training *t)
 {
 	int64_t every = t->s->o->every;

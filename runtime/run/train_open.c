@@ -1,4 +1,4 @@
-/* The beginning of a training: data, schedules, states, a checkpoint. */
+/* Begins a training: data, schedules, states, a checkpoint. */
 #include "config.h"
 
 #include "runtime/run/training.h"
@@ -26,7 +26,7 @@ static bool read_data(training *t)
 	return true;
 }
 
-/* The rate that schedules start from is --learning-rate, or the input's own
+/* Sets the rate from which schedules start: --learning-rate, or the input's own
  * value. */
 static bool set_schedule(training *t)
 {
@@ -54,8 +54,8 @@ static bool set_schedule(training *t)
 	return true;
 }
 
-/* Of --epochs and --steps the one that ends first counts; without either it is
- * one epoch. */
+/* Sets the end: that of --epochs or --steps, whichever comes first; one epoch
+ * if neither is given. */
 static void set_end(training *t)
 {
 	const options *o = t->s->o;
@@ -83,7 +83,8 @@ static bool open_outputs(training *t)
 	return true;
 }
 
-/* Threads are as many as a plan has workers, processes as many as there are. */
+/* Checks the number of workers.  As threads they are as many as the plan's, as
+ * processes as many as there are. */
 static bool has_as_many(training *t, const plan_pipeline *p)
 {
 	const session *s = t->s;
@@ -134,7 +135,8 @@ static bool open_log(training *t)
 
 /* ---- resuming ---------------------------------------------------------- */
 
-/* The data must be those that the checkpoint stands in the middle of. */
+/* Checks that the data are those in the middle of which the checkpoint was
+ * made. */
 static bool check_position(training *t, const position *was)
 {
 	failure *f = &t->s->f;
@@ -173,8 +175,8 @@ static bool resume(training *t)
 	return true;
 }
 
-/* A run that is resumed where none was begun begins: whoever starts a run
- * again and again until it has ended need not know. */
+/* Resuming without a checkpoint begins a new run: a script that restarts a run
+ * until it has ended need not distinguish. */
 static bool open_checkpoints(training *t)
 {
 	session *s = t->s;
@@ -182,7 +184,7 @@ static bool open_checkpoints(training *t)
 	if (!o->checkpoint)
 		return true;
 	if (!s->leads)
-		executor_agree(t->m, 0); /* the folder is there */
+		executor_agree(t->m, 0); /* the folder exists now */
 	t->checkpoints = checkpoints_open(s->a, o->checkpoint, s->leads,
 					  o->keep >= 0 ? o->keep : 3, &s->f);
 	if (!t->checkpoints)

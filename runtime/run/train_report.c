@@ -1,4 +1,4 @@
-/* The report of a training, as text or as JSON. */
+/* Reports a training as text or as JSON. */
 #include "config.h"
 
 #include "runtime/run/training.h"
