@@ -127,10 +127,15 @@ def machine(stages, inside):
             "levels": [x for x in levels if x["size"] > 1] or levels[1:]}
 
 
-def pins(told):
-    """The division of a plan."""
-    lines = [f"stage {i}=devices {s['devices']}, replicas {s['replicas']}"
-             for i, s in enumerate(told["stages"])]
+def shapes_of(told):
+    """The devices and replicas that stages have."""
+    return {(s["devices"], s["replicas"]) for s in told["stages"]}
+
+
+def pins(told, devices, replicas):
+    """The division of a plan, with as many devices in each stage."""
+    lines = [f"stage {i}=devices {devices}, replicas {replicas}"
+             for i, _ in enumerate(told["stages"])]
     return lines + [f"{s['first'].replace('[', '[[]')}=stage {i}"
                     for i, s in enumerate(told["stages"]) if i > 0]
 
@@ -168,6 +173,7 @@ class Case:
         stages, tensors, replicas = shape
         self.model, self.folder, self.ways = model, folder, ways
         self.tensors, self.replicas = tensors, replicas
+        self.shape = tensors * replicas, replicas  # of each stage
         self.machine = os.path.join(folder, "machine.json")
         with open(self.machine, "w", encoding="utf-8") as f:
             json.dump(machine(stages, tensors * replicas), f)
@@ -179,17 +185,24 @@ class Case:
         self.pins = None  # where the first schedule has its stages
         self.first = {}   # by way: the results of the first schedule
 
-    def plan(self, schedule, path):
-        """A plan; one after the first, of whole stages, has the first's."""
+    def call_plan(self, schedule, path):
         pinned = self.pins and schedule.isalnum()
         how = ["--pins", self.pins] if pinned else \
             ["--replicas", str(self.replicas)]
-        told = call(TDLC, "plan", *self.model, *self.options, *how,
+        return call(TDLC, "plan", *self.model, *self.options, *how,
                     "--schedule", schedule, "-o", path, "--json")
-        if schedule.isalnum() and not pinned:
+
+    def plan(self, schedule, path):
+        """A plan; one after the first, of whole stages, has the first's.  Where
+        that would rather have unequal ones, it gets the devices that are asked
+        for."""
+        told = self.call_plan(schedule, path)
+        if schedule.isalnum() and not self.pins:
             self.pins = os.path.join(self.folder, "pins")
             with open(self.pins, "w", encoding="utf-8") as f:
-                print(*pins(told), sep="\n", file=f)
+                print(*pins(told, *self.shape), sep="\n", file=f)
+            if shapes_of(told) != {self.shape}:
+                told = self.call_plan(schedule, path)
         return told
 
     def try_way(self, how, plan, told):
@@ -212,8 +225,7 @@ class Case:
         path = os.path.join(self.folder, "plan")
         faults = []
         told = self.plan(schedule, path)
-        shapes = {(s["devices"], s["replicas"]) for s in told["stages"]}
-        if shapes != {(self.tensors * self.replicas, self.replicas)}:
+        if shapes_of(told) != {self.shape}:
             faults.append("stages differ")
         if self.tensors > 1 and not divides_tensors(path):
             faults.append("tensors are whole")
