@@ -1,15 +1,16 @@
-/* Reductions of which terms add nothing unless sums are multiples of numbers,
+/* Reductions of which terms add nothing unless sums are multiples of numbers:
  *
  *	out[i] = Sum(r) if (i - r) % 2 == 0 and at[(i - r) / 2] == r
  *		then x[(i - r) / 2] else 0
  *
- * as gradients of pooling, and of convolutions of single channels, in steps
- * are.  For even i all odd r add nothing, and the reverse: each class of i is a
- * kernel of its own, which has the terms of one class of r, reads memory in
- * order and has no such condition.
+ * Gradients of pooling with strides, and of strided convolutions of single
+ * channels, have this form.  For even i all odd r add nothing, and the reverse.
+ * So each class of i becomes a kernel of its own with the terms of one class of
+ * r.  It reads memory in order and has no such condition.
  *
- * Terms of products that are left out are 0 times an element of the other
- * factor, which is NaN if that is infinite or NaN; the generated code looks. */
+ * In sums of products, a term that is left out is 0 times an element of the
+ * other factor.  That is NaN if the element is infinite or NaN, so the
+ * generated code tests for such elements. */
 #include "config.h"
 
 #include "compiler/codegen/emit.h"
@@ -23,28 +24,28 @@
 #define OPEN(...) text_open(&g->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&g->t)
 
-/* Each class is a function, which is called for parts of the result of at least
- * LEAST_POINTS.  Sums of more terms are taken in blocks, which would be others
- * without those that add nothing. */
+/* Each class is a function, called for parts of at least LEAST_POINTS points of
+ * the result.  Sums of more than MOST_ALL_TERMS terms are added up in blocks;
+ * leaving terms out would change the blocks. */
 enum { MOST_CLASSES = 16, MOST_ALL_TERMS = 256, LEAST_POINTS = 2048 };
 
-/* A condition: a * var + b * term + c is a multiple of `by'.  Terms of a class
- * of var are `step' apart, or there are none. */
+/* A condition: a * var + b * term + c is a multiple of `by'.  For one class of
+ * var, the terms are `step' apart, or there are none. */
 typedef struct multiple {
-	int var, term; /* variables, of the result and of the reduction */
+	int var, term; /* variables of the result and of the reduction */
 	int64_t by, step, a, b, c;
 } multiple;
 
 typedef struct classes {
 	arena *a;
 	const kernel *k;
-	nest nest; /* of undivided variables */
+	nest nest; /* loops if variables are not divided */
 	int n, count;
 	multiple of[MAX_TURNS];
-	const kexpr *rest;   /* the other conditions; NULL for none */
-	const kexpr *chosen; /* the part of the body under all of them */
-	const kexpr *finite; /* a factor of that; NULL */
-	int along;	     /* the variable of its first index */
+	const kexpr *rest;   /* other conditions; NULL: none */
+	const kexpr *chosen; /* part of the body under all conditions */
+	const kexpr *finite; /* a factor of that; NULL: none */
+	int along;	     /* variable of its first index */
 } classes;
 
 /* ---- whether there are some -------------------------------------------- */
@@ -58,7 +59,8 @@ static bool is_new(const classes *x, const multiple *m)
 	return true;
 }
 
-/* The two variables of a sum, if it is one of two. */
+/* Finds the two variables of a sum.  Returns false if it does not have exactly
+ * two. */
 static bool find_variables(const nest *n, const linear *sum, multiple *m)
 {
 	m->var = m->term = -1;
@@ -107,7 +109,7 @@ static void add_conditions(classes *x, const kexpr *e)
 	}
 }
 
-/* Whether index d of a read is in its input wherever it is made. */
+/* Whether index d of a read is inside its input wherever the read is made. */
 static bool is_inside(const nest *n, const kexpr *read, int d)
 {
 	int64_t lo, hi;
@@ -116,7 +118,8 @@ static bool is_inside(const nest *n, const kexpr *read, int d)
 	       hi < n->k->inputs[read->input].dims[d];
 }
 
-/* The variable that the first index of a read is; -1 where it is another. */
+/* The variable that is the first index of a read; -1 if it is something
+ * else. */
 static int first_of(const nest *n, const kexpr *read)
 {
 	linear x = linear_of(n, read->args[0]);
@@ -130,7 +133,8 @@ static int first_of(const nest *n, const kexpr *read)
 	return x.affine && !x.c ? found : -1;
 }
 
-/* A factor that can be looked at along its first dimension. */
+/* Whether a factor can be tested along its first dimension for elements that
+ * are not finite. */
 static bool can_be_finite(classes *x, const kexpr *e)
 {
 	const kernel *k = x->k;
@@ -145,7 +149,8 @@ static bool can_be_finite(classes *x, const kexpr *e)
 	return x->along >= 0;
 }
 
-/* The part of the body that is nothing without its conditions. */
+/* Finds the part of the body that is under the conditions, and without which
+ * nothing is added. */
 static bool find_chosen(classes *x)
 {
 	const kexpr *e = x->k->body;
@@ -189,14 +194,14 @@ static bool find_classes(const emitter *g, classes *x)
 
 /* ---- the kernel of a class --------------------------------------------- */
 
-/* Of a class: what each variable is there, by * its own + more, and how many
- * values it has. */
+/* The variables of a class: each is by * own + more, with the class's own
+ * variable, and has n values. */
 typedef struct part {
 	int64_t by[MAX_NVARS], more[MAX_NVARS], extent[MAX_NVARS];
 } part;
 
-/* The values of var that are `more' above a multiple, and those of term that go
- * with them. */
+/* Sets the values of var that are `more' above a multiple, and the
+ * corresponding values of term. */
 static void add_part(const kernel *k, const multiple *m, int64_t more, part *p)
 {
 	int64_t n = k->vars[m->var].extent, nterms = k->vars[m->term].extent;
@@ -228,7 +233,7 @@ static part part_of(const classes *x, int class)
 	return p;
 }
 
-/* e in the variables of the class. */
+/* e written in the variables of the class. */
 static kexpr *rewrite(arena *a, const kexpr *e, const part *p)
 {
 	if (e->kind == KX_VAR && p->by[e->var] > 1) {
@@ -244,7 +249,7 @@ static kexpr *rewrite(arena *a, const kexpr *e, const part *p)
 	return to;
 }
 
-/* The body without the conditions of all classes. */
+/* The body without the conditions that all classes have. */
 static const kexpr *body_of(const classes *x)
 {
 	kexpr *e = x->chosen->args[1];
@@ -270,7 +275,7 @@ static const kernel *kernel_of(const classes *x, const part *p)
 
 /* ---- the text ---------------------------------------------------------- */
 
-/* A function that computes the elements of a class. */
+/* Emits a function that computes the elements of a class. */
 static void emit_class(emitter *g, const classes *x, int class)
 {
 	const part p = part_of(x, class);
@@ -287,7 +292,8 @@ static void emit_class(emitter *g, const classes *x, int class)
 	SAY("%s", "");
 }
 
-/* Whether classes are all that is asked for, and can be computed apart. */
+/* The condition under which classes can be computed separately and cover all
+ * that is asked for, in C. */
 static const char *print_when(const classes *x)
 {
 	const kernel *k = x->k;
@@ -305,8 +311,8 @@ static const char *print_when(const classes *x)
 			    v);
 }
 
-/* The variables of the result that have one value in each call: none that is
- * in classes, or follows one. */
+/* The number of outer variables of the result that have one value in each call.
+ * None of them is divided into classes, or follows one that is. */
 static int count_around(const classes *x)
 {
 	int64_t points = 1;
@@ -324,7 +330,7 @@ static int count_around(const classes *x)
 	return 0;
 }
 
-/* Calls the function of a class for its elements. */
+/* Emits a call of a class's function for its elements. */
 static void emit_part(emitter *g, const classes *x, int class)
 {
 	const part p = part_of(x, class);

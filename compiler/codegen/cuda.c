@@ -1,4 +1,4 @@
-/* Kernels as CUDA: declarations, points, items. */
+/* Generates CUDA for kernels: declarations, points, items. */
 #include "config.h"
 
 #include "compiler/codegen/cuda.h"
@@ -65,7 +65,7 @@ static var_set vars_of(const kexpr *e)
 	return s;
 }
 
-/* Memory that nothing else leads to. */
+/* Qualifies a pointer to memory that no other pointer leads to. */
 static const char *if_apart(bool in_place)
 {
 	return in_place ? "" : "__restrict__ ";
@@ -236,7 +236,7 @@ void cuda_end(emitter *g)
 
 /* ---- the stage --------------------------------------------------------- */
 
-/* A product without tiles is a reduction like others. */
+/* A product without tiles is treated like any other reduction. */
 static schedule schedule_for_cuda(const kernel *k)
 {
 	schedule s = schedule_of(k);

@@ -1,5 +1,5 @@
-/* CUDA of kernels that reduce nothing: vectors along memory, squares through
- * shared memory where an input lies across the result. */
+/* CUDA for kernels that reduce nothing: vectors along memory, and squares
+ * through shared memory if an input is stored across the result. */
 #include "config.h"
 
 #include "compiler/codegen/cuda.h"
@@ -39,8 +39,8 @@ static void emit_vectors(emitter *g, const cuda_reads *f, int n, var_set out)
 
 /* ---- squares ----------------------------------------------------------- */
 
-/* Whether memory is read in order along the loop across, and not along the
- * innermost one. */
+/* Whether memory is read in order along the outer loop of a square, and not
+ * along the innermost loop. */
 static bool is_across(const cuda_reads *f, const kexpr *e)
 {
 	const emitter *g = f->g;
@@ -57,8 +57,8 @@ static void declare_tiles(emitter *g, const cuda_reads *f)
 		    type_of_element(f->reads[i]->type), i, SQUARE, SQUARE + 1);
 }
 
-/* One of the two loops over a square: `row` along one variable, the lanes of a
- * warp along the other. */
+/* Opens one of the two loops over a square: `row' runs along one variable, the
+ * lanes of a warp along the other. */
 static void open_square(emitter *g, const char *slow, const char *fast)
 {
 	SAY("#pragma unroll");

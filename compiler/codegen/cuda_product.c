@@ -1,4 +1,4 @@
-/* CUDA of sums of products: tiles in shared memory, tdl_sums() of
+/* CUDA for sums of products: tiles in shared memory, by tdl_sums() of
  * tdl/cuda.h. */
 #include "config.h"
 
@@ -11,7 +11,7 @@
 #define OPEN(...) text_open(&g->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&g->t)
 
-enum { PIECE = 16 }; /* bytes that one instruction copies */
+enum { PIECE = 16 }; /* bytes copied by one instruction */
 
 bool cuda_has_tiles(const schedule *s)
 {
@@ -25,11 +25,11 @@ bool cuda_has_tiles(const schedule *s)
 /* ---- the tile ---------------------------------------------------------- */
 
 typedef struct tile {
-	int rows, cols, a, b, depth; /* tdl_tile */
+	int rows, cols, a, b, depth; /* as in tdl_tile */
 	bool is_long;
 } tile;
 
-/* The type of the accumulators, and of the factors. */
+/* The type of accumulators and factors. */
 static const char *tile_type(const kernel *k)
 {
 	dtype t = k->body->type;
@@ -38,14 +38,16 @@ static const char *tile_type(const kernel *k)
 	return dtype_size(t) > 4 ? "uint64_t" : "uint32_t";
 }
 
-/* Only sums that are computed in f32 can be those of tensor cores. */
+/* Whether tensor cores compute the sums; only sums computed in f32 may use
+ * them. */
 static bool is_on_cores(const emitter *g)
 {
 	return dtype_is_float(g->k->body->type) && g->k->body->type != DT_F64;
 }
 
-/* The kind of factors that has all numbers of a type: f16 those of floats of
- * 8 bits, too, but f8e8m0, whose range is that of f32. */
+/* The type of factors on tensor cores that can represent all numbers of a type.
+ * f16 can represent floats of 8 bits, except f8e8m0, which has the range of
+ * f32. */
 static dtype kind_of(dtype t)
 {
 	if (t == DT_BF16 || t == DT_F16)
@@ -55,8 +57,8 @@ static dtype kind_of(dtype t)
 		       DT_F32;
 }
 
-/* The kind of a factor: that of the type it is read in, or was last rounded
- * to.  A cast to a shorter type may leave the range of the type before it. */
+/* The type for a factor, from the type in which it is read or to which it was
+ * last rounded.  A cast to a shorter type may leave that type's range. */
 static dtype factor_type(const kexpr *e)
 {
 	if (e->kind == KX_CAST && dtype_is_float(e->type))
@@ -74,21 +76,21 @@ static dtype factor_type(const kexpr *e)
 	return kind_of(e->type);
 }
 
-/* The kind of both factors. */
+/* The type for both factors. */
 static dtype factors_type(const emitter *g)
 {
 	dtype l = factor_type(g->s.left), r = factor_type(g->s.right);
 	return l == r ? l : DT_F32;
 }
 
-/* The factors as tdl/tensor_cores.h has them. */
+/* The name of the factors' type in tdl/tensor_cores.h. */
 static const char *factors_of(const emitter *g)
 {
 	dtype t = factors_type(g);
 	return t == DT_BF16 ? "bf16" : t == DT_F16 ? "f16" : "f32";
 }
 
-/* Whether a cast gives the value that it takes. */
+/* Whether a cast does not change the value. */
 static bool keeps_value(const kexpr *e)
 {
 	dtype from = e->args[0]->type;
@@ -97,18 +99,18 @@ static bool keeps_value(const kexpr *e)
 	       !dtype_is_small_float(e->type);
 }
 
-/* A side of the product, whose factors come to a tile. */
+/* One side of the product, whose factors form a tile. */
 typedef struct side {
-	const char *name;  /* of the side, "row" or "col" */
-	const kexpr *e;	   /* a factor */
-	loop_set loops;	   /* of the side's elements */
-	var_set vars;	   /* theirs */
-	const kexpr *read; /* what may be copied; NULL for nothing */
-	bool along;	   /* memory lies along the depth, not across it */
+	const char *name;  /* "row" or "col" */
+	const kexpr *e;	   /* the factor */
+	loop_set loops;	   /* loops of the side's elements */
+	var_set vars;	   /* variables of these */
+	const kexpr *read; /* the read that may be copied; NULL: none */
+	bool along;	   /* stored along the depth, not across it */
 } side;
 
-/* The elements that a step of a loop goes in a tensor without gaps; FAR_STEP
- * for more. */
+/* The distance in memory of elements that are one step apart in a loop, for a
+ * tensor without gaps; at most FAR_STEP. */
 static int64_t memory_step(const emitter *g, const kexpr *read, int l)
 {
 	const kinput *in = &g->k->inputs[read->input];
@@ -125,7 +127,8 @@ static int64_t memory_step(const emitter *g, const kexpr *read, int l)
 	return step;
 }
 
-/* Whether the last of some loops leads from each element to the next. */
+/* Whether the last of some loops goes from each element to the next in
+ * memory. */
 static bool lies_along(const emitter *g, const kexpr *read, loop_set loops)
 {
 	int l = set_last(loops);
@@ -133,8 +136,8 @@ static bool lies_along(const emitter *g, const kexpr *read, loop_set loops)
 	       memory_step(g, read, l) == 1;
 }
 
-/* The read that a factor is, where memory has it as tensor cores take it; else
- * NULL. */
+/* The read that the factor consists of, if memory has it in the form that
+ * tensor cores take; otherwise NULL. */
 static const kexpr *copied_read(const emitter *g, const kexpr *e)
 {
 	cuda_reads f = {.g = g, .loop = -1};
@@ -151,8 +154,9 @@ static int64_t ceil_of(int64_t n, int64_t d)
 	return (n + d - 1) / d;
 }
 
-/* Large tiles where there are enough of them for all multiprocessors; where
- * there are few and the depth is long, small ones whose threads share it. */
+/* Chooses the tile: large ones if there are enough of them for all
+ * multiprocessors.  If there are few tiles and the depth is long, small ones
+ * whose threads share the depth. */
 static tile tile_for(const emitter *g, var_set rows, var_set cols,
 		     var_set outer, var_set depth)
 {
@@ -171,8 +175,8 @@ static tile tile_for(const emitter *g, var_set rows, var_set cols,
 	return (tile){32, 32, 4, 4, 32, is_long};
 }
 
-/* The launch: tiles of each variable's own, which are as many as these or
- * more. */
+/* Divides variables for the launch into tiles.  Each variable gets tiles of its
+ * own, together at least `of' elements. */
 static void divide(cuda_text *c, var_set s, int64_t of)
 {
 	for (int v = c->g.k->nvars - 1; v >= 0; v--) {
@@ -198,8 +202,7 @@ static void emit_tile(emitter *g, const tile *t)
 
 /* ---- factors ----------------------------------------------------------- */
 
-/* Whether a factor's memory lies along the depth, and not along its own
- * side. */
+/* Whether a factor is stored along the depth, and not along its own side. */
 static bool is_along_depth(const emitter *g, const kexpr *e, loop_set loops)
 {
 	const nest *n = &g->p.nest;
@@ -235,7 +238,8 @@ static void decode_factor(emitter *g, const side *s)
 	cuda_decode(g, vars_of_loops(&g->p.nest, g->s.depth), "depth_at");
 }
 
-/* A function of a place in the tile's side and of the depth. */
+/* Emits a function that gives the factor at a place in the tile's side and in
+ * the depth. */
 static void emit_factor(emitter *g, const char *name, const side *s,
 			bool depth_first)
 {
@@ -257,7 +261,7 @@ static void emit_factor(emitter *g, const char *name, const side *s,
 	SAY("};");
 }
 
-/* A function that says where a factor is in memory. */
+/* Emits a function that gives the address of a factor. */
 static void emit_place(emitter *g, const char *name, const side *s)
 {
 	OPEN("const auto %s_at = [&](TDL_INT at, TDL_INT depth_at) -> const "
@@ -271,7 +275,7 @@ static void emit_place(emitter *g, const char *name, const side *s)
 	SAY("};");
 }
 
-/* Adds a loop to `pieces'. */
+/* Emits a loop's addition to `pieces'. */
 static void emit_loop(emitter *g, const side *s, int l, bool inside)
 {
 	const loop *p = &g->p.nest.loops[l];
@@ -291,7 +295,8 @@ static void emit_loop(emitter *g, const side *s, int l, bool inside)
 	SAY("pieces.around(2, %s);", step);
 }
 
-/* Whether the factors of a side lie in pieces that can be copied. */
+/* Emits the test whether the factors of a side are stored in pieces that can be
+ * copied. */
 static void emit_pieces(emitter *g, const side *s)
 {
 	loop_set all = all_loops(&g->p.nest);
@@ -313,7 +318,7 @@ static void emit_pieces(emitter *g, const side *s)
 	CLOSE();
 }
 
-/* The sums; factors that are copied have a place. */
+/* Emits the sums.  Factors that are copied have a place. */
 static void emit_sums(emitter *g, const tile *t, const side *left,
 		      const side *right)
 {

@@ -1,5 +1,5 @@
-/* CUDA of reductions: a thread has an element of the result, or several share
- * one and have every n-th term each. */
+/* CUDA for reductions.  Each thread has an element of the result, or several
+ * threads share one and each takes every n-th term. */
 #include "config.h"
 
 #include "compiler/codegen/cuda.h"
@@ -28,7 +28,7 @@ static bool is_arg(const kernel *k)
 	return reducer_is_where(k->reducer);
 }
 
-/* The C type that threads join; long sums are kept in f64. */
+/* The C type in which threads combine their results; f64 for long sums. */
 static const char *joined_type(emitter *g, bool is_long)
 {
 	const char *t = type_of_value(accumulator_of(g->k));
@@ -37,7 +37,7 @@ static const char *joined_type(emitter *g, bool is_long)
 	return is_long ? "double" : t;
 }
 
-/* Declares the accumulators: sum; or best and where. */
+/* Declares the accumulators: a sum, or the best value and its position. */
 static void declare_accumulator(emitter *g, bool is_long)
 {
 	const char *t = type_of_value(accumulator_of(g->k));
@@ -63,14 +63,14 @@ static void store_accumulator(emitter *g, bool is_long)
 
 /* ---- terms ------------------------------------------------------------- */
 
-/* The walk over the terms of an element: those of `flat` by their number, those
- * of `inside` in loops within. */
+/* The walk over an element's terms.  Variables of `flat' are walked by term
+ * number, those of `inside' in loops within. */
 typedef struct terms {
 	var_set flat, inside;
 } terms;
 
-/* Reduced variables that have one value, or that a condition determines, have
- * no loop. */
+/* Reduced variables that have one value, or that a condition determines, get no
+ * loop. */
 static terms terms_of(const emitter *g)
 {
 	const nest *n = &g->p.nest;
@@ -84,7 +84,7 @@ static terms terms_of(const emitter *g)
 	return t;
 }
 
-/* The bounds that the conditions of a scatter are compared with. */
+/* Declares the bounds with which a scatter's conditions are compared. */
 static void declare_given(emitter *g)
 {
 	for (int l = 0; l < g->p.nest.n; l++)
@@ -93,7 +93,7 @@ static void declare_given(emitter *g)
 			    loop_name(g, l), loop_name(g, l), loop_name(g, l));
 }
 
-/* The term of a point of `flat`. */
+/* Emits the term at a point of `flat'. */
 static void emit_point(emitter *g, const terms *t, const char *sum)
 {
 	int n = 0;
@@ -110,7 +110,7 @@ static void emit_point(emitter *g, const terms *t, const char *sum)
 
 /* ---- a thread for each element ----------------------------------------- */
 
-/* Loops over all terms; long sums are added to one of f64 from time to
+/* Emits loops over all terms.  Long sums are added to a sum in f64 from time to
  * time. */
 static void emit_loops(emitter *g, const terms *t, bool is_long)
 {
@@ -152,14 +152,14 @@ static void reduce_alone(cuda_text *c, bool is_long)
 
 /* ---- several threads for each element ---------------------------------- */
 
-/* The threads of a block that share an element: `lanes` of them, beside each
- * other or, where memory lies along the result, `columns` apart. */
+/* The threads of a block that share an element: `lanes' threads, adjacent, or
+ * `columns' apart if memory is stored along the result. */
 typedef struct team {
 	int threads, lanes, columns;
 	bool apart;
 } team;
 
-/* n terms from term_at on, which are a vector where vectors may be read. */
+/* Emits n terms from term_at on, read as a vector if possible. */
 static void emit_elements(emitter *g, const terms *t, const cuda_reads *f,
 			  int n, const char *sum)
 {
@@ -177,8 +177,8 @@ static void emit_elements(emitter *g, const terms *t, const cuda_reads *f,
 	CLOSE();
 }
 
-/* The terms of a lane that are read before the first of them is added: as many
- * as registers hold, so that memory has something to do meanwhile. */
+/* The number of a lane's terms that are read before the first one is added.  It
+ * is limited by registers, and keeps memory busy. */
 static int terms_ahead(const cuda_reads *f)
 {
 	enum { REGISTERS = 24, MOST = 8, SIZE = 4 };
@@ -192,7 +192,7 @@ static int terms_ahead(const cuda_reads *f)
 	return f->n ? n : 1;
 }
 
-/* Opens the loop over the terms of a lane that are read at one time. */
+/* Opens the loop over the terms of a lane that are read at a time. */
 static void open_ahead(emitter *g, const terms *t, const team *how, int n)
 {
 	SAY("#pragma unroll");
@@ -201,8 +201,8 @@ static void open_ahead(emitter *g, const terms *t, const team *how, int n)
 	cuda_decode(g, t->flat, "at");
 }
 
-/* The terms of this lane from term_at on, n at a time, as long as there are so
- * many.  They are added in the same order as one by one. */
+/* Emits this lane's terms from term_at on, n at a time as long as enough are
+ * left.  The order of addition is that of single terms. */
 static void emit_ahead(emitter *g, const terms *t, const team *how,
 		       const cuda_reads *f, int n, const char *end,
 		       const char *sum)
@@ -221,7 +221,7 @@ static void emit_ahead(emitter *g, const terms *t, const team *how,
 	CLOSE();
 }
 
-/* The terms of this lane from term_at to `end`. */
+/* Emits this lane's terms from term_at to `end'. */
 static void emit_terms(emitter *g, const terms *t, const team *how,
 		       const char *end, const char *sum)
 {
@@ -240,7 +240,7 @@ static void emit_terms(emitter *g, const terms *t, const team *how,
 	CLOSE();
 }
 
-/* The same, n beside each other at a time. */
+/* The same for n adjacent terms at a time. */
 static void emit_vectors(emitter *g, const terms *t, const team *how,
 			 const cuda_reads *f, int n, const char *end,
 			 const char *sum)
@@ -251,7 +251,7 @@ static void emit_vectors(emitter *g, const terms *t, const team *how,
 	CLOSE();
 }
 
-/* The terms of this lane, n beside each other at a time, in stretches. */
+/* Emits this lane's terms, n adjacent ones at a time, in stretches. */
 static void emit_lane(emitter *g, const terms *t, const team *how,
 		      const cuda_reads *f, int n, bool is_long)
 {
@@ -275,7 +275,7 @@ static void emit_lane(emitter *g, const terms *t, const team *how,
 	}
 }
 
-/* Makes one accumulator of those of a team. */
+/* Combines the accumulators of a team into one. */
 static void emit_join(emitter *g, const team *how)
 {
 	const char *name = is_arg(g->k) ? "all" : "sum";
@@ -311,8 +311,8 @@ static void reduce_together(cuda_text *c, const team *how, bool is_long)
 	if (!how->apart && g->s.kind != SCHEDULE_SCATTER)
 		f.loop = set_last(loops_that(g, true));
 	int n = cuda_vector_length(&f, g->s.term, 0);
-	/* A lane has n terms beside each other, whether they can be read as a
-	 * vector or not; so where they can not, it has one. */
+	/* A lane has n adjacent terms, whether or not they can be read as a
+	 * vector.  So where they cannot, it has one. */
 	if (n > 1 && g->p.nest.loops[f.loop].extent % n != 0)
 		n = 1;
 	cuda_tile(c, -1, how->columns);
@@ -353,8 +353,8 @@ static bool is_near(const emitter *g, int l)
 	return step > 0 && step < FAR_STEP;
 }
 
-/* Columns: as many as leave a block for each processor of a GPU, of as many
- * threads as these have room for. */
+/* The team if columns are used.  Their number leaves a full block for each
+ * multiprocessor. */
 static team columns_of(int64_t results, int64_t nterms)
 {
 	enum { BLOCKS = 128, ROOM = 1024, LONG = 1024 };
@@ -366,8 +366,8 @@ static team columns_of(int64_t results, int64_t nterms)
 	return (team){threads, threads / columns, columns, true};
 }
 
-/* The number of threads that share an element, by the extents and by the order
- * of reads in memory. */
+/* The threads that share an element, chosen by extents and by the order of
+ * reads in memory. */
 static team team_of(const emitter *g, int64_t results, int64_t nterms)
 {
 	enum { FEW = 32, MANY = 1 << 16, WARPS = 2048, LONG = 1 << 14 };

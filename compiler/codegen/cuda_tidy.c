@@ -1,4 +1,4 @@
-/* Removes unused declarations from a text. */
+/* Removes unused declarations from generated text. */
 #include "config.h"
 
 #include "compiler/codegen/cuda.h"
@@ -19,7 +19,8 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* A name, which that of a member, "blockIdx.x" or "tile::b", is not. */
+/* Whether a line has a name that is no member, unlike in "blockIdx.x" or
+ * "tile::b". */
 static bool has_word(const char *line, const char *word, size_t n)
 {
 	for (const char *s = line; (s = strstr(s, word)); s += n)
@@ -30,7 +31,7 @@ static bool has_word(const char *line, const char *word, size_t n)
 	return false;
 }
 
-/* Whether a line declares this name, and makes no use of another one of that
+/* Whether a line declares this name without using another variable of the same
  * name for it. */
 static bool declares(const char *line, const char *word, size_t n)
 {
@@ -41,7 +42,7 @@ static bool declares(const char *line, const char *word, size_t n)
 	       !has_word(s + head + n, word, n);
 }
 
-/* The line behind the rest of the block that line i is in; it is at most n. */
+/* The line after the end of the block that contains line i; at most n. */
 static int end_of_block(char *const *lines, int n, int i)
 {
 	int depth = depth_of(lines[i]);
@@ -51,8 +52,8 @@ static int end_of_block(char *const *lines, int n, int i)
 	return i;
 }
 
-/* Whether the name that line i declares is used in the lines behind it in its
- * block, apart from blocks that have another of its name. */
+/* Whether the name declared in line i is used in the following lines of its
+ * block, outside of inner blocks that redeclare it. */
 static bool is_used(arena *a, char *const *lines, int n, int i)
 {
 	const char *name = lines[i] + depth_of(lines[i]) + strlen(declaration);
@@ -68,8 +69,8 @@ static bool is_used(arena *a, char *const *lines, int n, int i)
 	return false;
 }
 
-/* The rest of a declaration whose name is not used: the step of a division into
- * digits; NULL if it can be left out as a whole. */
+/* The rest of a declaration of an unused name: the step of a division into
+ * digits.  NULL if the whole line can be removed. */
 static char *without_name(arena *a, const char *line)
 {
 	const char *call = strstr(line, digit);
@@ -99,8 +100,8 @@ char *cuda_tidy(arena *a, char *s)
 	char **lines;
 	int n = split_lines(a, s, &lines);
 	text t = {.a = a};
-	/* From the end, so that declarations that only unused ones use are
-	 * found as well. */
+	/* Goes backwards, so that declarations used only by unused ones are
+	 * found, too. */
 	for (int i = n - 1; i >= 0; i--) {
 		const char *line = lines[i] + depth_of(lines[i]);
 		if (!strncmp(line, declaration, strlen(declaration)) &&

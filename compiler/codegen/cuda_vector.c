@@ -1,4 +1,4 @@
-/* CUDA: elements that one instruction reads. */
+/* CUDA: elements read by one instruction. */
 #include "config.h"
 
 #include "compiler/codegen/cuda.h"
@@ -21,8 +21,8 @@ static bool same_when(const cuda_when *x, const cuda_when *y)
 	return x == y;
 }
 
-/* False where there is no telling when a read that is made at several places
- * is inside its input. */
+/* Notes a read.  Returns false if a read made at several places cannot be known
+ * to be inside its input. */
 static bool note_read(cuda_reads *f, const kexpr *e, const cuda_when *when)
 {
 	for (int i = 0; i < f->n; i++) {
@@ -52,9 +52,9 @@ void cuda_find_reads(cuda_reads *f, const kexpr *e)
 static bool find_any_reads(cuda_reads *f, arena *a, const kexpr *e,
 			   const cuda_when *when);
 
-/* The reads of e, that is looked at where a condition holds, or does not.  One
- * that says nothing of indices does not narrow what an input holds, so that
- * these reads are inside of it whatever it is. */
+/* Finds the reads of e, which is evaluated if a condition holds (holds) or does
+ * not.  A condition that does not concern indices does not affect whether reads
+ * are inside: those reads are inside in any case. */
 static bool find_under(cuda_reads *f, arena *a, const kexpr *e,
 		       const cuda_when *up, const kexpr *test, bool holds)
 {
@@ -68,7 +68,8 @@ static bool find_under(cuda_reads *f, arena *a, const kexpr *e,
 	return find_any_reads(f, a, e, when);
 }
 
-/* Those under conditions, too; whether all of these are known. */
+/* Finds reads under conditions, too.  Returns whether all of these are
+ * known. */
 static bool find_any_reads(cuda_reads *f, arena *a, const kexpr *e,
 			   const cuda_when *when)
 {
@@ -103,8 +104,8 @@ bool cuda_is_along(const cuda_reads *f, const kexpr *e)
 	       linear_of(n, e->args[last]).coef[f->loop] == 1;
 }
 
-/* Whether a read goes along memory that is not among these: threads beside each
- * other read elements beside each other then, and no vectors. */
+/* Whether a read goes along memory without being one of these.  Then adjacent
+ * threads read adjacent elements, and no vectors are used. */
 static bool has_other_read(const cuda_reads *f, const kexpr *e)
 {
 	int64_t step = e->kind == KX_READ
@@ -234,8 +235,8 @@ static void load_vector(emitter *g, const cuda_reads *f, int i, int n)
 	    print_element_at(&g->p, f->reads[i]));
 }
 
-/* The conditions of a read and those around it, each an operand: one may be an
- * alternative. */
+/* The conditions around a read and its own, as an operand of &&; one of them
+ * may be an alternative. */
 static const char *print_when(emitter *g, const cuda_when *when)
 {
 	const char *s = print_operand(&g->p, when->cond);
@@ -246,7 +247,7 @@ static const char *print_when(emitter *g, const cuda_when *when)
 			: s;
 }
 
-/* Opens the loop over the elements of a vector, while a condition holds. */
+/* Opens the loop over the elements of a vector while a condition holds. */
 static void open_units(emitter *g, const cuda_reads *f, int n,
 		       const char *while_)
 {
@@ -255,8 +256,8 @@ static void open_units(emitter *g, const cuda_reads *f, int n,
 	SAY("const TDL_INT %s = first + unit;", loop_name(g, f->loop));
 }
 
-/* The vector of a read that is made under a condition: as a whole where the
- * condition holds for all of it, else those elements for which it does. */
+/* Loads the vector of a read under a condition: at once if the condition holds
+ * for all of it, otherwise those elements for which it does. */
 static void load_some(emitter *g, const cuda_reads *f, int i, int n)
 {
 	const cuda_when *all = f->when[i];

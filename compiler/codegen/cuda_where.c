@@ -1,4 +1,4 @@
-/* CUDA of reductions under a condition: scatters and running reductions. */
+/* CUDA for reductions under a condition: scatters and running reductions. */
 #include "config.h"
 
 #include "compiler/codegen/cuda.h"
@@ -11,17 +11,17 @@
 
 /* ---- scatters ---------------------------------------------------------- */
 
-/* A thread has one point of the variables of the result that no condition
- * gives, and a stretch of the first one that a condition does give.  It looks
- * at all terms in order and adds those that belong there, so that nothing is
- * atomic and the order is always the same. */
+/* The part of a result that a thread computes: one point of the variables that
+ * no condition gives, and a stretch of the first variable that a condition
+ * gives.  The thread looks at all terms in order and adds those that belong
+ * there.  So nothing is atomic, and the order is always the same. */
 typedef struct owners {
-	var_set free, given; /* of the result */
+	var_set free, given; /* variables of the result */
 	int along;	     /* the variable that is divided into stretches */
 	int64_t length;	     /* of a stretch */
 } owners;
 
-/* Values of a loop whose conditions' reads are made at one time; reads of a
+/* Values of a loop whose conditions are read at a time; reads in a
  * condition. */
 enum { AHEAD = 8, MAX_AHEAD = 2 };
 
@@ -43,7 +43,7 @@ static owners owners_of(const emitter *g)
 	return o;
 }
 
-/* The bounds of variables that conditions give; those of this thread's
+/* Declares the bounds of variables that conditions give, for this thread's
  * stretch. */
 static void declare_given(emitter *g, const owners *o)
 {
@@ -70,8 +70,8 @@ static void add_to_result(emitter *g)
 	emit_term(g, print_result(&g->p));
 }
 
-/* Opens the loop over a variable in steps of AHEAD values: what the first
- * condition reads is read for all of these before it is looked at. */
+/* Opens the loop over a variable in steps of AHEAD values.  What the first
+ * condition reads is read for all of them before it is tested. */
 static int open_ahead(emitter *g, int v, const cuda_reads *f)
 {
 	const char *x = g->p.var[v];
@@ -95,7 +95,7 @@ static int open_ahead(emitter *g, int v, const cuda_reads *f)
 	return 2;
 }
 
-/* Opens the loops around the conditions; returns how many. */
+/* Opens the loops around the conditions.  Returns how many. */
 static int open_around(emitter *g, var_set around)
 {
 	cuda_reads f = {.g = g, .loop = -1, .wanted = cuda_is_plain};
@@ -144,7 +144,7 @@ void cuda_scatter(cuda_text *c)
 	    ");", g->p.var[o.along], o.length);
 	cuda_elements(g, arena_printf(g->p.a, "%s * stretches",
 				      cuda_count(g, o.free)));
-	/* Threads beside each other have elements beside each other. */
+	/* Adjacent threads have adjacent elements. */
 	if (o.free) {
 		SAY("TDL_INT free_at = tdl_digit(at, %s);",
 		    arena_printf(g->p.a, "(TDL_INT)(%s)",
@@ -158,7 +158,7 @@ void cuda_scatter(cuda_text *c)
 
 /* ---- running reductions ------------------------------------------------ */
 
-/* The terms of one point of the loop `step`. */
+/* Emits the terms for one value of the loop `step'. */
 static void emit_step(emitter *g, const char *sum)
 {
 	var_set others = cuda_vars(g, true) &
@@ -170,7 +170,7 @@ static void emit_step(emitter *g, const char *sum)
 		CLOSE();
 }
 
-/* A thread has a row along the result, and walks it. */
+/* Emits a scan in which a thread walks along a row of the result. */
 static void scan_alone(cuda_text *c, var_set rows, bool is_long)
 {
 	emitter *g = &c->g;
@@ -209,8 +209,8 @@ static void scan_alone(cuda_text *c, var_set rows, bool is_long)
 	cuda_end(g);
 }
 
-/* Stores `value` where the element of the result exists whose last term is
- * the one at hand. */
+/* Stores `value' in the element whose last term is the current one, if it
+ * exists. */
 static void emit_last_term(emitter *g)
 {
 	const char *i = loop_name(g, g->s.along);
@@ -221,7 +221,8 @@ static void emit_last_term(emitter *g)
 	CLOSE();
 }
 
-/* A block has a row: it takes as many terms at a time as it has threads. */
+/* Emits a scan in which a block has a row, and takes as many terms at a time as
+ * it has threads. */
 static void scan_together(cuda_text *c, var_set rows, bool is_long)
 {
 	emitter *g = &c->g;
@@ -241,7 +242,7 @@ static void scan_together(cuda_text *c, var_set rows, bool is_long)
 	if (rows)
 		SAY("TDL_INT at = item;");
 	cuda_decode(g, rows, "at");
-	/* The operands end with the terms that some element has. */
+	/* The operands end with the terms of the last element. */
 	SAY("const TDL_INT terms = tdl_min(%s_n, (TDL_INT)(%s));", j,
 	    arena_printf(g->p.a,
 			 s->down ? "%s_lo + %s_n - %s_lo - %" PRId64
@@ -269,7 +270,7 @@ static void scan_together(cuda_text *c, var_set rows, bool is_long)
 	else
 		SAY("before = %s::join(before, total);", op);
 	CLOSE();
-	/* Elements without terms, and behind all terms. */
+	/* Elements without terms, and those after all terms. */
 	OPEN("for (TDL_INT %s = %s_lo + threadIdx.x; %s < %s_lo + %s_n; %s += "
 	     "%d)", i, i, i, i, i, i, CUDA_THREADS);
 	SAY("const TDL_INT last = %s + %" PRId64 ";", i, s->shift);

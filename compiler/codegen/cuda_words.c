@@ -1,4 +1,4 @@
-/* A kernel's CUDA text by itself: all bindings are words of its parameter. */
+/* A kernel's CUDA text on its own: all bindings are words of its parameter. */
 #include "config.h"
 
 #include "compiler/codegen/codegen.h"
@@ -9,7 +9,7 @@ typedef struct writer {
 	int nwords;
 } writer;
 
-/* NAME is the next word, as a value of this type. */
+/* Declares NAME as the next word, converted to this type. */
 static void word(writer *w, const char *name, const char *cast)
 {
 	w->text = arena_printf(w->a, "%s#undef %s\n#define %s (%sp.w[%d])\n",

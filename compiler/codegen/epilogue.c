@@ -1,5 +1,5 @@
-/* Reductions whose elements another kernel, their epilogue, takes one by one
- * before they are stored. */
+/* Epilogues: kernels that take the elements of a reduction one by one before
+ * they are stored. */
 #include "config.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@
 
 /* ---- which kernels ------------------------------------------------------- */
 
-/* Whether a kernel reduces floats in their own type, and has each element once
- * when it is done; its variables have one loop each. */
+/* Whether a kernel reduces floats in their own type and gets each finished
+ * element once.  Its variables have one loop each. */
 static bool is_reduction(const kernel *k)
 {
 	if (k->opaque || k->nderived || k->reducer == RED_NONE ||
@@ -28,7 +28,8 @@ static bool is_reduction(const kernel *k)
 	return true;
 }
 
-/* Whether all reads are without condition, at indices that are no data. */
+/* Whether all reads are unconditional, at indices that do not depend on
+ * data. */
 static bool reads_plainly(const kexpr *e)
 {
 	if (e->kind == KX_READ && (e->guarded || e->nargs > kx_ndim(e)))
@@ -51,15 +52,17 @@ static bool is_epilogue(const kernel *k, int input)
 typedef struct joining {
 	arena *a;
 	kernel *k;	/* the first kernel, with the inputs of all */
-	int numbers[MAX_NINPUTS]; /* of the inputs of the kernel at hand */
-	int input;	/* its input that is the one before, .. */
-	const kexpr *before; /* .. as which this is computed; NULL: the first,
-				.. */
-	const kexpr *own; /* .. which all reads of it are; NULL: none yet */
+	int numbers[MAX_NINPUTS]; /* of the current kernel's inputs */
+	int input;	/* its input that is the kernel before, .. */
+	/* .. whose value this is; NULL: the first kernel, .. */
+	const kexpr *before;
+	/* .. and the form of all reads of it; NULL: none yet */
+	const kexpr *own;
 } joining;
 
-/* An expression of the kernel at hand, with the inputs of all.  Reads of the
- * one before are one, though some may have 0 for a variable of extent 1. */
+/* An expression of the current kernel, with the inputs of all.  Reads of the
+ * kernel before count as equal even if some have 0 for a variable of extent
+ * 1. */
 static const kexpr *rewrite(joining *x, const kexpr *e)
 {
 	bool own = e->kind == KX_READ && e->input == x->input;
@@ -76,8 +79,8 @@ static const kexpr *rewrite(joining *x, const kexpr *e)
 	return to;
 }
 
-/* Adds a kernel's inputs, but for the one before it.  Of the first of them that
- * is the last of all in the end. */
+/* Adds a kernel's inputs, except for the kernel before it.  The input for the
+ * first kernel comes last in the end. */
 static void add_inputs(joining *x, const next_kernel *next)
 {
 	kernel *k = x->k;
@@ -91,7 +94,7 @@ static void add_inputs(joining *x, const next_kernel *next)
 	k->name = arena_printf(x->a, "%s+%s", k->name, next->k->name);
 }
 
-/* Whether there is room for all inputs, of which the last is the result. */
+/* Whether there is room for all inputs; the last one is the result. */
 static bool have_room(const kernel *first, int n, const next_kernel *next)
 {
 	int inputs = first->ninputs + 1;
@@ -137,7 +140,7 @@ static int64_t count_reads(const kexpr *e, int input)
 	return n;
 }
 
-/* Whether each kernel is written only a few times: once for each read of it, by
+/* Whether each kernel is written only a few times: once for each read of it by
  * all that follow. */
 static bool is_short(int n, const next_kernel *next)
 {
@@ -167,7 +170,8 @@ char *codegen_epilogue(arena *a, const kernel *first, int n,
 
 /* ---- of a plan ----------------------------------------------------------- */
 
-/* The C of an epilogue of a kernel, from its first kernel on; NULL. */
+/* The C text of an epilogue, from its first kernel on; NULL if there is
+ * none. */
 static char *source_of(arena *a, const plan *p, int number,
 		       const plan_epilogue *e)
 {
@@ -189,7 +193,7 @@ typedef struct adding {
 	plan *p;
 } adding;
 
-/* The number of an epilogue, which is added where it is not there. */
+/* The number of an epilogue, added if it is new. */
 static int add_epilogue(void *arg, int number, const plan_epilogue *e)
 {
 	const adding *x = arg;

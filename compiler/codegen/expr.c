@@ -30,8 +30,8 @@ const char *print_operand(printer *p, const kexpr *e)
 
 /* ---- the size of indices ----------------------------------------------- */
 
-/* Whether an integer expression of variables, and all that it is made of, is
- * within [*lo, *hi], near 0. */
+/* Whether an integer expression of variables, and every part of it, is within
+ * [*lo, *hi], near 0. */
 static bool is_small(const printer *p, const kexpr *e, int64_t *lo, int64_t *hi)
 {
 	const int64_t limit = INT64_C(1) << 30;
@@ -71,7 +71,7 @@ static bool is_wide(const printer *p, const kexpr *e)
 	return p->cuda && e->type == DT_I64 && !is_small(p, e, &lo, &hi);
 }
 
-/* The same of an affine sum. */
+/* The same for an affine sum. */
 static bool is_wide_linear(const printer *p, const linear *x)
 {
 	double most = fabs((double)x->c);
@@ -118,7 +118,7 @@ const char *print_linear(printer *p, const linear *x, int skip)
 			    x->c < 0 ? 0 - (uint64_t)x->c : (uint64_t)x->c);
 }
 
-/* Precedence of an affine sum when printed. */
+/* The precedence of a printed affine sum. */
 static int bind_linear(const printer *p, const linear *x)
 {
 	int nterms = x->c != 0, bind = x->c < 0 ? BIND_UNARY : BIND_ATOM;
@@ -211,13 +211,13 @@ const char *print_data_index(printer *p, const kexpr *read, int d)
 			    p->nest.k->inputs[read->input].dims[d]);
 }
 
-/* "a + b", where a may be nothing yet. */
+/* "a + b"; a may still be empty. */
 static const char *print_sum(printer *p, const char *a, const char *b)
 {
 	return *a ? arena_printf(p->a, "%s + %s", a, b) : b;
 }
 
-/* The summand of an element's offset for the index x of dimension d of n. */
+/* The term of an element's offset for index x in dimension d of n. */
 static const char *print_offset(printer *p, const char *name, expr_piece x,
 				int d, int n)
 {
@@ -227,7 +227,7 @@ static const char *print_offset(printer *p, const char *name, expr_piece x,
 			    name, d);
 }
 
-/* The offset of element 0, 0, ..: none in CUDA, where the pointers lead to
+/* The offset of element 0, 0, ..; in CUDA there is none, as pointers lead to
  * it. */
 static const char *print_start(printer *p, const char *name, int ndim)
 {
@@ -255,7 +255,7 @@ static const char *find_loaded(const printer *p, const kexpr *e)
 	return NULL;
 }
 
-/* input[where the indices lead] as a value. */
+/* The value of input[offset of the indices]. */
 static expr_piece print_load(printer *p, const kexpr *read)
 {
 	const char *s = find_loaded(p, read);
@@ -271,15 +271,15 @@ static expr_piece print_load(printer *p, const kexpr *read)
 	return (expr_piece){s, BIND_ATOM};
 }
 
-/* The value of a guarded read outside of its input. */
+/* The value of a guarded read outside its input. */
 static expr_piece print_otherwise(printer *p, const kexpr *read)
 {
 	const kexpr *e = read->args[read->nargs - 1];
 	return p->raw ? print_raw(p, e) : print_piece(p, e);
 }
 
-/* The variable that stands for dimension d of an input that is read at a
- * data-dependent index; -1 for none. */
+/* The variable that stands for dimension d of an input read at a data-dependent
+ * index; -1 if there is none. */
 static int derived_var(const kernel *k, const kexpr *read, int d)
 {
 	for (int i = 0; i < k->nderived; i++)
@@ -289,8 +289,8 @@ static int derived_var(const kernel *k, const kexpr *read, int d)
 	return -1;
 }
 
-/* The condition under which a data-dependent index is read at, a guard's left
- * out; NULL for none. */
+/* The condition under which a data-dependent index is read, without a guard's;
+ * NULL if there is none. */
 static const char *print_data_condition(printer *p, const kexpr *read, int d,
 					const char *index)
 {
@@ -307,8 +307,8 @@ static const char *both_conditions(printer *p, const char *x, const char *y)
 	return x && y ? arena_printf(p->a, "%s && %s", x, y) : x ? x : y;
 }
 
-/* A read with data-dependent indices.  Those that have no name yet get one, in
- * a statement expression. */
+/* A read with data-dependent indices.  Indices without names get names in a
+ * statement expression. */
 static expr_piece print_data_read(printer *p, const kexpr *read)
 {
 	int known = p->named.n;
@@ -397,8 +397,8 @@ const char *print_result(printer *p)
 
 /* ---- conversions ------------------------------------------------------- */
 
-/* The bits of x as a small float; a number that a C float does not hold is
- * rounded to it so that the second rounding is right. */
+/* The bits of x as a small float.  A number that a C float cannot represent is
+ * first rounded to one so that the second rounding is correct. */
 static const char *print_encoded(printer *p, const char *x, dtype from,
 				 dtype to)
 {
@@ -435,7 +435,7 @@ static expr_piece print_cast(printer *p, const kexpr *e)
 			    BIND_UNARY};
 }
 
-/* e as a value, whatever is asked of what is around it. */
+/* e as a value, whatever form its context asks for. */
 static const char *print_cooked(printer *p, const kexpr *e, int bind)
 {
 	bool raw = p->raw;
@@ -458,7 +458,7 @@ static const char *print_bits(printer *p, const kexpr *x)
 	return s;
 }
 
-/* A small float's bits; one that is only moved is not converted. */
+/* The bits of a small float.  A number that is only moved is not converted. */
 static expr_piece print_raw(printer *p, const kexpr *e)
 {
 	bool raw = p->raw;
@@ -533,8 +533,8 @@ const char *print_stored(printer *p, const kexpr *e, dtype to)
 
 /* ---- all expressions --------------------------------------------------- */
 
-/* A number of 64 bits, by name, so that kernels that differ in such numbers
- * alone, as those with seeds of their own, have one text. */
+/* A number of 64 bits, by name.  So kernels that differ only in such numbers,
+ * such as seeds, have the same text. */
 static expr_piece print_number(printer *p, int64_t x)
 {
 	int i = 0;

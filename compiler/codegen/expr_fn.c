@@ -1,12 +1,12 @@
-/* Functions of kernel/functions.def in C. */
+/* The functions of kernel/functions.def in C. */
 #include "config.h"
 
 #include "compiler/codegen/expr_piece.h"
 
 #include <string.h>
 
-/* x op y; the right operand binds tighter, for C groups to the left, and && and
- * || get the parentheses whose absence compilers warn of. */
+/* x op y.  The right operand needs higher precedence, as C groups to the left.
+ * && and || get the parentheses whose absence compilers warn about. */
 static const char *print_infix(printer *p, const kexpr *e, fn_text c)
 {
 	c_binding left = c.bind <= BIND_LESS ? BIND_ADD : c.bind;
@@ -14,13 +14,13 @@ static const char *print_infix(printer *p, const kexpr *e, fn_text c)
 			    c.c, print_at(p, e->args[1], left + 1));
 }
 
-/* The name of the type in which C computes with integers of type t. */
+/* The C type in which integers of type t are computed. */
 static const char *name_in_c(dtype t)
 {
 	return dtype_name(is_narrow(t) ? DT_I32 : t);
 }
 
-/* A text with arguments of type t in it. */
+/* A template with its arguments of type t filled in. */
 static const char *print_template(printer *p, const char *c, dtype t,
 				  const char *const args[2])
 {
@@ -48,7 +48,7 @@ static void print_arguments(printer *p, const kexpr *e, const char *args[2])
 		args[i] = print_piece(p, e->args[i]).s;
 }
 
-/* Of integers, computed as floats. */
+/* A function of integers that is computed in floats. */
 static expr_piece print_as_floats(printer *p, const kexpr *e)
 {
 	const char *args[2];
@@ -84,7 +84,7 @@ static expr_piece print_text(printer *p, const kexpr *e, fn_text c)
 	return (expr_piece){s, c.bind};
 }
 
-/* x / y or x % y where y is a positive constant. */
+/* x / y or x % y for a positive constant y. */
 static expr_piece print_by_constant(printer *p, const kexpr *e)
 {
 	int64_t lo, hi;
@@ -110,15 +110,16 @@ static bool is_positive_constant(const kexpr *e)
 	return e->kind == KX_INT && e->type != DT_BOOL && e->i > 0;
 }
 
-/* An index, say, divided by a constant. */
+/* Whether e, such as an index, is divided by a constant. */
 static bool is_by_constant(const kexpr *e)
 {
 	return (e->fn == FN_DIV || e->fn == FN_MOD) &&
 	       dtype_is_int(e->type) && is_positive_constant(e->args[1]);
 }
 
-/* Whether C may give a value of another type than t for a function of integers
- * of t: but for those of a type, the functions of tdl/scalar.h give 64 bits. */
+/* Whether C may give a result of another type than t for a function of integers
+ * of t.  Except for the type-specific ones, the functions of tdl/scalar.h give
+ * 64 bits. */
 static bool gives_another_type(fn_text c, dtype t)
 {
 	bool wide = c.form == TEXT_NONE || c.form == TEXT_CALL;

@@ -1,17 +1,17 @@
-/* if condition then value else other, in C. */
+/* `if condition then value else other' in C. */
 #include "config.h"
 
 #include "compiler/codegen/expr_piece.h"
 #include "kernel/index_interval.h"
 
-/* Whether indices decide the condition in part, so that an input may have no
- * elements for the reads of a side that is not taken. */
+/* Whether the condition depends partly on indices.  Then an input may have no
+ * elements for the reads on a side that is not taken. */
 static bool is_of_indices(arena *a, const kernel *k, const kexpr *e)
 {
 	return index_cond(a, k, e, true) || index_cond(a, k, e, false);
 }
 
-/* Whether an index in e can be at fault, or is compared with an extent. */
+/* Whether an index in e may be at fault, or is compared with an extent. */
 static bool is_bound(const printer *p, const kexpr *e)
 {
 	if (e->kind == KX_READ) {
@@ -25,7 +25,7 @@ static bool is_bound(const printer *p, const kexpr *e)
 	return false;
 }
 
-/* Whether e calls one of the functions of tdl/functions.h. */
+/* Whether e calls a function of tdl/functions.h. */
 static bool calls_function(const kexpr *e)
 {
 	if (e->kind == KX_FN && dtype_is_float(e->type) && e->type != DT_F64 &&
@@ -37,10 +37,10 @@ static bool calls_function(const kexpr *e)
 	return false;
 }
 
-/* Compilers make vectors of a function that is always called, and of one under
- * a condition only where they can tell that it has no effects: not where it
- * reads.  So both sides are computed, where the values alone decide and neither
- * can be at fault. */
+/* Whether both sides are always computed.  Compilers vectorise a function that
+ * is always called; one under a condition only if they can tell that it has no
+ * effects, which they cannot if it reads memory.  So both sides are computed if
+ * only values decide and neither side can be at fault. */
 static bool is_always_computed(printer *p, const kexpr *e)
 {
 	return !p->cuda && dtype_is_float(e->type) && e->type != DT_F64 &&

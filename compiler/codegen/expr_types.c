@@ -1,4 +1,4 @@
-/* Types of C, constants, conversions to integers. */
+/* C types, constants, and conversions to integers. */
 #include "config.h"
 
 #include "compiler/codegen/expr_piece.h"
@@ -60,13 +60,13 @@ const char *print_limit(printer *p, dtype t, bool largest)
 	return largest ? types[t].largest : types[t].least;
 }
 
-/* Whether C computes in a wider type, so that a result has to be cut. */
+/* Whether C computes in a wider type, so that results have to be truncated. */
 bool is_narrow(dtype t)
 {
 	return dtype_is_int(t) && dtype_size(t) < 4;
 }
 
-/* Whether C has no type of as many bits. */
+/* Whether C has no type with this number of bits. */
 bool is_part_of_byte(dtype t)
 {
 	return dtype_is_int(t) && dtype_bits(t) < 8;
@@ -125,7 +125,7 @@ const char *print_to_int(printer *p, const char *x, dtype t)
 			    x, types[t].least, types[t].largest);
 }
 
-/* An integer as one of the type t, which C computes in a wider one. */
+/* An integer of type t, which C computed in a wider type. */
 expr_piece print_wrapped(printer *p, expr_piece x, dtype t)
 {
 	if (is_part_of_byte(t))

@@ -1,10 +1,10 @@
-/* Indices with quotients and remainders that are even steps through memory, as
- * those of a tensor that is read in another shape are:
+/* Indices with quotients and remainders that are even steps through memory.  A
+ * tensor read in another shape has such indices:
  *
  *	x[v / 64, v % 64] is element v of x, if its rows are 64 apart.
  *
- * The offset is written as an affine sum and a sum of floors, in which
- * remainders are quotients: v % m = v - m * (v / m). */
+ * The offset is written as an affine sum and a sum of floors.  Remainders
+ * become quotients: v % m = v - m * (v / m). */
 #include "config.h"
 
 #include "compiler/codegen/nest.h"
@@ -36,7 +36,7 @@ static bool same_linear(const nest *n, const linear *x, const linear *y)
 	return x->c == y->c;
 }
 
-/* The constant by which e is divided, more than 0; else 0. */
+/* The positive constant by which e is divided; otherwise 0. */
 static int64_t divisor_of(const kexpr *e, fn f)
 {
 	if (e->kind != KX_FN || e->fn != f || e->type != DT_I64 ||

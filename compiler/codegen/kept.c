@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/schedule.h"
 
-/* Whether the indices of all that e reads are sums of loops. */
+/* Whether the indices of all reads in e are sums of loops. */
 static bool is_affine(const nest *n, const kexpr *e)
 {
 	for (int d = 0; e->kind == KX_READ && d < kx_ndim(e); d++)
@@ -31,8 +31,8 @@ static uint32_t vars_of(const nest *n, loop_set s)
 	return vars;
 }
 
-/* The number of times that each element of a factor is used, as far as it
- * counts. */
+/* The number of uses of each element of a factor, up to the number that
+ * matters. */
 static int64_t uses_of(const nest *n, loop_set others)
 {
 	int64_t uses = 1;
@@ -43,15 +43,16 @@ static int64_t uses_of(const nest *n, loop_set others)
 	return uses;
 }
 
-/* The type that a product is computed in has as many bytes. */
+/* The bytes of the type in which a product is computed. */
 static int size_of(const kernel *k)
 {
 	dtype t = k->body->type;
 	return dtype_is_float(t) && t != DT_F64 ? 4 : 8;
 }
 
-/* A factor that lies as tiles read it is read there by few of them, and need
- * not be packed: more than a few copy it in each run. */
+/* Whether a factor is stored in the order in which tiles read it, and few tiles
+ * read it, so that it need not be packed.  If more than a few read it, they
+ * copy it in each run. */
 static bool lies_so(const schedule *s, const kernel *k, const kexpr *e,
 		    loop_set own)
 {

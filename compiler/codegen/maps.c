@@ -1,4 +1,4 @@
-/* The schedules that reduce nothing. */
+/* The schedules for kernels that reduce nothing. */
 #include "config.h"
 
 #include "compiler/codegen/emit.h"
@@ -17,8 +17,8 @@ static void store_body(emitter *g, const void *arg)
 	    print_stored(&g->p, e, g->k->type));
 }
 
-/* Two loops in squares, so that the elements of a cache line are used while it
- * is in the cache, along either loop. */
+/* Emits two loops in squares, so that the elements of a cache line are used
+ * while it is in the cache, along either loop. */
 static void emit_squares(emitter *g, loop_set all)
 {
 	int across = g->s.across, inner = g->s.inner;
@@ -43,8 +43,9 @@ static bool is_affine(const nest *n, const kexpr *read)
 	return true;
 }
 
-/* The reads in e that are even steps through memory, if their inputs' rows are
- * one behind the other: each is given a name, and `when` the condition. */
+/* Finds the reads in e that are even steps through memory if the rows of their
+ * inputs are contiguous.  Gives each a name, and adds to *when the
+ * condition. */
 static void name_reshaped(emitter *g, const kexpr *e, const char **when)
 {
 	const nest *n = &g->p.nest;

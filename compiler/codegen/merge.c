@@ -1,4 +1,4 @@
-/* Loops that lie one behind the other in memory become one, at run time. */
+/* Merges loops at run time if they are contiguous in memory. */
 #include "config.h"
 
 #include "compiler/codegen/emit.h"
@@ -11,7 +11,7 @@
 #define OPEN(...) text_open(&g->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&g->t)
 
-/* Conditions of a merge: the accesses' steps, as C. */
+/* The conditions of a merge on the accesses' steps, in C. */
 typedef struct merge {
 	int outer, inner;
 	bool possible;
@@ -66,7 +66,7 @@ static void merge_access(emitter *g, merge *m, const char *name,
 		m->when ? arena_printf(g->p.a, "%s && %s", m->when, one) : one;
 }
 
-/* Notes what the read e asks of a merge. */
+/* Adds the conditions that a merge has for read e. */
 static void merge_read(emitter *g, merge *m, const kexpr *e)
 {
 	int64_t outer[MAX_NDIM], inner[MAX_NDIM];

@@ -1,5 +1,5 @@
-/* Names in generated text: those of the operator, made into identifiers that
- * are no words of C or CUDA and no names that the generator uses. */
+/* Names in generated text.  Names of the operator become identifiers that are
+ * no words of C or CUDA and no names of the generator. */
 #include "config.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include "base/intern.h"
 #include "compiler/codegen/expr.h"
 
-/* Words of C, of the C library's headers and of the generator; those of
+/* Words of C, of the C library's headers and of the generator.  Those of
  * functions are in kernel/functions.def. */
 static const char *const reserved[] = {
 	"auto",	    "break",	"case",	    "char",	 "const",   "continue",
@@ -27,7 +27,7 @@ static const char *const reserved[] = {
 	"lane",	    "total",	"terms",    "nothing",
 };
 
-/* Words of C++ and of CUDA, and of the generator of CUDA. */
+/* Words of C++ and of CUDA, and of the CUDA generator. */
 static const char *const reserved_cuda[] = {
 	"alignas",   "alignof",	 "and",	      "bitand",	   "bitor",
 	"catch",     "class",	 "compl",     "constexpr", "decltype",
@@ -59,7 +59,7 @@ static const char *const reserved_cuda[] = {
 	"whole4",    "whole5",	 "whole6",    "whole7",
 };
 
-/* The suffixes that the generator adds to a name. */
+/* Suffixes that the generator adds to a name. */
 static const char *const suffixes[] = {
 	"",	 "_lo",	  "_hi",      "_at",   "_first",
 	"_q",	 "_r",	  "_q_lo",    "_q_hi", "_q_first",
@@ -67,7 +67,8 @@ static const char *const suffixes[] = {
 	"_n",	 "_tile", "_vector",
 };
 
-/* Whether a name is a function of floats: that of one of doubles, and "f". */
+/* Whether a name is that of a float function: the name of a double function
+ * followed by "f". */
 static bool is_float_function(const strmap *taken, arena *a, const char *name)
 {
 	size_t n = strlen(name);
@@ -75,8 +76,8 @@ static bool is_float_function(const strmap *taken, arena *a, const char *name)
 	       strmap_get(taken, arena_strndup(a, name, n - 1));
 }
 
-/* Whether a name begins as names of the generator or of <stdint.h> do, so that
- * no suffix makes it different from all of them. */
+/* Whether a name begins like names of the generator or of <stdint.h>, so that
+ * no suffix distinguishes it from all of them. */
 static bool is_reserved(const char *name)
 {
 	return !strncmp(name, "index", 5) || !strncasecmp(name, "tdl_", 4) ||
@@ -109,7 +110,7 @@ static void take(strmap *taken, arena *a, const char *name)
 
 enum { LONGEST_NAME = 40 };
 
-/* The words of a function's text. */
+/* Reserves the words of a function's text. */
 static void reserve_words(strmap *taken, arena *a, const char *text)
 {
 	while (text && *text) {
@@ -130,7 +131,7 @@ static void reserve_functions(strmap *taken, arena *a)
 	}
 }
 
-/* The name as an identifier that nothing else has. */
+/* The name as an identifier that is not in use yet. */
 static const char *choose(strmap *taken, arena *a, const char *name,
 			  const char *otherwise)
 {

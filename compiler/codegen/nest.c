@@ -13,7 +13,7 @@ static bool is_division(const kexpr *e)
 	       e->args[1]->kind == KX_INT && e->args[1]->i > 1;
 }
 
-/* Notes by what each variable is divided: 0 nothing yet, -1 several. */
+/* Notes the divisor of each variable: 0 none yet, -1 several. */
 static void find_divisors(const kexpr *e, int64_t *divisor)
 {
 	if (is_division(e)) {

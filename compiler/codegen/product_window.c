@@ -1,5 +1,5 @@
-/* Factors of products that are read in a window, as convolutions read images:
- * what tdl/product.h has to know to lay out many columns of them at a time. */
+/* Factors of products that are read in a window, as convolutions read images.
+ * Describes them to tdl/product.h, which lays out many columns at a time. */
 #include "config.h"
 
 #include "compiler/codegen/emit.h"
@@ -8,12 +8,12 @@
 
 #define SAY(...) text_line(&g->t, __VA_ARGS__)
 
-/* Steps and terms that planes of product.h are meant for. */
+/* Steps and terms for which the planes of product.h are meant. */
 enum { MOST_STEPS = 4, MOST_TERMS = 64 };
 
-/* The loops of the columns, (n, i, j), and of the depth, (c, r, s), -1 for
- * none; the dimensions along which i and r, and j and s, move the window, of
- * which the first may be -1. */
+/* The loops of the columns, (n, i, j), and of the depth, (c, r, s); -1: none.
+ * Loops i and r move the window along one dimension, which may be -1, and j and
+ * s along another. */
 typedef struct window {
 	int n, i, j, c, r, s;
 	int rows, cols;
@@ -27,8 +27,8 @@ static bool is_sum(const nest *n, const linear *x, const turn *t)
 	return x->affine && x->c == t->sum.c;
 }
 
-/* Index d of a read, where it moves evenly: also by the quotient of a sum of
- * which the product's classes are, whose rest is left out. */
+/* Index d of a read if it moves evenly.  This includes the quotient of a sum
+ * that has the product's classes, whose remainder is left out. */
 static linear index_of(const schedule *s, const kexpr *e, int d)
 {
 	linear x = linear_of(&s->nest, e->args[d]), none = { .affine = true };
@@ -50,7 +50,7 @@ static linear index_of(const schedule *s, const kexpr *e, int d)
 	return x;
 }
 
-/* Whether index d of e depends on no loop of `all` but two. */
+/* Whether index d of e depends on no loops of `all' except x and y. */
 static bool moves_by(const nest *n, const kexpr *e, int d, loop_set all, int x,
 		     int y)
 {
@@ -63,8 +63,8 @@ static int64_t coefficient(const schedule *s, const kexpr *e, int d, int l)
 	return l < 0 ? 0 : index_of(s, e, d).coef[l];
 }
 
-/* Whether a loop of columns goes in small steps along dimension d, and one of
- * few terms, too. */
+/* Whether a loop of columns moves along dimension d in small steps, and a loop
+ * of few terms does, too. */
 static bool steps(const schedule *s, const kexpr *e, int d, int column,
 		  int term)
 {
@@ -74,7 +74,7 @@ static bool steps(const schedule *s, const kexpr *e, int d, int column,
 	       by <= MOST_TERMS && s->nest.loops[term].extent <= MOST_TERMS;
 }
 
-/* The dimension along which i and r move the window; -1 for none. */
+/* The dimension along which i and r move the window; -1 if there is none. */
 static int find_rows(const schedule *s, const kexpr *e, int i, int r)
 {
 	for (int d = 0; i >= 0 && r >= 0 && d < kx_ndim(e) - 1; d++)
@@ -83,7 +83,7 @@ static int find_rows(const schedule *s, const kexpr *e, int i, int r)
 	return -1;
 }
 
-/* Takes the last loop of a set; -1 where there is none. */
+/* Takes the last loop of a set; -1 if it is empty. */
 static int take(loop_set *s)
 {
 	int l = set_last(*s);
@@ -126,7 +126,7 @@ static bool is_whole(const nest *n, loop_set s)
 	return true;
 }
 
-/* Whether all elements of the border are the same. */
+/* Whether all elements of the border are equal. */
 static bool has_border(const nest *n, const kexpr *e)
 {
 	const kexpr *other = e->guarded ? e->args[e->nargs - 1] : NULL;
@@ -139,8 +139,8 @@ static bool has_type(const emitter *g, const kexpr *e)
 	return (t == DT_F32 || t == DT_F64) && e->type == t;
 }
 
-/* The read of the columns: where they go class by class, that under the
- * conditions. */
+/* The read of the columns.  If columns are computed class by class, it is the
+ * read under the conditions. */
 static const kexpr *read_of(const schedule *s)
 {
 	const kexpr *e = s->right;
@@ -168,7 +168,8 @@ static bool find_window(const emitter *g, const kexpr *e, window *w)
 
 /* ---- its text ------------------------------------------------------------ */
 
-/* The distance of elements that are one apart in a loop; "0" for none. */
+/* The distance of elements one step apart in a loop; "0" if there is no
+ * loop. */
 static const char *print_move(emitter *g, const kexpr *e, int l)
 {
 	int64_t coef[MAX_NDIM];
@@ -193,7 +194,7 @@ static const char *print_index(emitter *g, const kexpr *e, int d)
 			: print_expr(&g->p, e->args[d]);
 }
 
-/* Where row 0 and column 0 of the first image lie. */
+/* The address of row 0 and column 0 of the first image. */
 static const char *print_start(emitter *g, const kexpr *e, const window *w)
 {
 	const char *x = g->p.input[e->input];
@@ -205,7 +206,7 @@ static const char *print_start(emitter *g, const kexpr *e, const window *w)
 	return at;
 }
 
-/* The first or the last bound of an index, where it has to be looked at. */
+/* The first or last bound of an index, if it has to be checked. */
 static const char *print_edge(emitter *g, const kexpr *e, int d, bool last)
 {
 	if (d < 0 || !needs_check(&g->p, e, d))
@@ -214,7 +215,7 @@ static const char *print_edge(emitter *g, const kexpr *e, int d, bool last)
 			    last ? g->k->inputs[e->input].dims[d] : 0);
 }
 
-/* A pair of a field: of rows and of columns. */
+/* Emits a pair in a field: for rows and for columns. */
 static void say_pair(emitter *g, const char *field, const char *rows,
 		     const char *cols)
 {

@@ -1,4 +1,4 @@
-/* The schedules that reduce. */
+/* The schedules for reductions. */
 #include "config.h"
 
 #include "compiler/codegen/emit.h"
@@ -10,7 +10,7 @@
 #define OPEN(...) text_open(&g->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&g->t)
 
-/* TDL_TERMS, TDL_LANES */
+/* Values of TDL_TERMS and TDL_LANES. */
 enum { TERMS_OF_A_BLOCK = 256, LANES = 32 };
 
 /* ---- accumulators ------------------------------------------------------ */
@@ -42,7 +42,7 @@ const char *print_identity(emitter *g)
 	return "0";
 }
 
-/* to, which is the greatest or least so far, or the term. */
+/* Updates `to', the greatest or least so far, with the term. */
 static void emit_chosen(emitter *g, const reducer_facts *by, const char *to)
 {
 	const kexpr *e = g->s.term;
@@ -84,9 +84,10 @@ void emit_sum(emitter *g, const char *sum)
 
 /* ---- long sums --------------------------------------------------------- */
 
-/* Whether sums are taken in blocks of TDL_TERMS: each of some accumulators that
- * lie beside each other, with every n-th term in one of them, is added to one
- * of f64 from time to time, so that rounding does not grow with the terms. */
+/* Whether sums are added up in blocks of TDL_TERMS.  There are several adjacent
+ * accumulators, each with every n-th term.  Each is added to one of f64 from
+ * time to time, so that rounding errors do not grow with the number of
+ * terms. */
 static bool has_blocks(const emitter *g, int64_t n)
 {
 	int64_t terms = 1, most = TERMS_OF_A_BLOCK * n;
@@ -100,7 +101,7 @@ static bool has_blocks(const emitter *g, int64_t n)
 	return terms > most;
 }
 
-/* `n` accumulators, in C. */
+/* Declares `n' accumulators, in C. */
 static void begin_blocks(emitter *g, const char *n)
 {
 	SAY("double total[%s] = {0};", n);
@@ -115,7 +116,7 @@ static void flush(emitter *g, const char *sums, const char *n)
 	CLOSE();
 }
 
-/* Each accumulator got a term. */
+/* Counts one more term in each accumulator. */
 static void count_terms(emitter *g, const char *sums, const char *n)
 {
 	OPEN("if (++terms == TDL_TERMS)");
@@ -134,7 +135,7 @@ bool open_some(emitter *g)
 
 /* ---- a strip of accumulators ------------------------------------------- */
 
-/* The loops that reduce, around a run from the strip's first element to `to`,
+/* Emits the reducing loops around a run from the strip's first element to `to',
  * a C expression. */
 static void reduce_strip(emitter *g, const char *sum, const char *to)
 {
@@ -148,8 +149,8 @@ static void reduce_strip(emitter *g, const char *sum, const char *to)
 	close_loops(g, n + some);
 }
 
-/* A short strip that is whole has a length that the compiler knows, and is
- * kept in registers. */
+/* Emits a short strip.  A complete one has a length known to the compiler, and
+ * stays in registers. */
 static void reduce_narrow_strip(emitter *g, const char *sum)
 {
 	const char *x = loop_name(g, g->s.inner);
@@ -214,7 +215,7 @@ void emit_best(emitter *g, const void *arg)
 	CLOSE();
 }
 
-/* Makes one of two accumulators. */
+/* Combines two accumulators. */
 static void combine(emitter *g, const char *x, const char *y)
 {
 	dtype t = accumulator_of(g->k);
@@ -246,7 +247,7 @@ static bool lies_along(const emitter *g, const kexpr *e)
 	return true;
 }
 
-/* Whether the terms are such elements, or products of two of them. */
+/* Whether the terms are such elements or products of two of them. */
 static bool has_plain_terms(const emitter *g)
 {
 	const kexpr *e = g->k->body;
@@ -258,7 +259,7 @@ static bool has_plain_terms(const emitter *g)
 	return lies_along(g, e);
 }
 
-/* All stretches that are whole, where terms are plain. */
+/* Emits all complete stretches if terms are plain. */
 static void reduce_plain_terms(emitter *g, bool blocks)
 {
 	const kexpr *e = g->k->body;
@@ -285,7 +286,7 @@ static void reduce_plain_terms(emitter *g, bool blocks)
 	CLOSE();
 }
 
-/* All stretches that are whole. */
+/* Emits all complete stretches. */
 static void reduce_stretches(emitter *g, bool blocks, const char *lane)
 {
 	const char *j = loop_name(g, g->s.inner);
@@ -298,7 +299,7 @@ static void reduce_stretches(emitter *g, bool blocks, const char *lane)
 	CLOSE();
 }
 
-/* The loops that reduce, the last of them in stretches of as many terms as
+/* Emits the reducing loops, with the last one in stretches of as many terms as
  * there are lanes. */
 static void reduce_lanes(emitter *g, bool blocks)
 {
@@ -320,8 +321,8 @@ static void reduce_lanes(emitter *g, bool blocks)
 	close_loops(g, n + some);
 }
 
-/* Term i is added to accumulator i mod TDL_LANES, whatever the processor, and
- * two of them at a time are made one in the end. */
+/* Adds term i to accumulator i mod TDL_LANES on every processor.  At the end
+ * accumulators are combined in pairs. */
 static void emit_lanes(emitter *g)
 {
 	bool blocks = has_blocks(g, LANES);
@@ -401,7 +402,7 @@ void emit_nothing(emitter *g)
 	SAY("const %s nothing = %s;", type, value);
 }
 
-/* Begins all elements of the result. */
+/* Initialises all elements of the result. */
 static void emit_results(emitter *g)
 {
 	int n = open_loops(g, loops_that(g, false));
@@ -409,7 +410,7 @@ static void emit_results(emitter *g)
 	close_loops(g, n);
 }
 
-/* The loop's variable, which a condition gives. */
+/* The value that a condition gives to the loop's variable. */
 static const char *print_given(emitter *g, const where *w)
 {
 	const char *e = print_operand(&g->p, w->e);
@@ -462,8 +463,8 @@ void emit_scatter(emitter *g)
 
 /* ---- running reductions ------------------------------------------------ */
 
-/* Opens the loop over the result, and in it adds the terms that the element has
- * and the previous one has not. */
+/* Opens the loop over the result.  Inside it adds the terms that an element has
+ * and the one before it does not have. */
 static void open_scan(emitter *g, const char *sum)
 {
 	const schedule *s = &g->s;

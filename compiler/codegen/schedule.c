@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-/* A product is packed where each side has at least this many elements. */
+/* Least elements of each side, and of the depth, for packing a product. */
 enum { LEAST_SIDE = 4, LEAST_DEPTH = 4 };
 
-/* Columns are meant to be at least this many; half of it will do. */
+/* Columns should be at least so many; half of it is accepted. */
 enum { LEAST_COLUMNS = 16 };
 
-/* A tile of so many terms costs little to store, in whatever order. */
+/* With so many terms it matters little in which order a tile is stored. */
 enum { LONG_DEPTH = 256 };
 
 loop_set output_loops(const nest *n)
@@ -22,7 +22,7 @@ loop_set output_loops(const nest *n)
 	return s;
 }
 
-/* The number of points of some loops, at most `cap`. */
+/* The number of points of some loops, at most `cap'. */
 static int64_t points(const nest *n, loop_set s, int64_t cap)
 {
 	int64_t p = 1;
@@ -63,8 +63,8 @@ static bool may_be_product(const kernel *k)
 		(dtype_is_int(e->type) && k->type == e->type));
 }
 
-/* Divides the loops among the sides.  A quotient is a loop around the
- * product, or its variable is not divided: a side has to be a box.  Returns
+/* Divides the loops among the sides.  A side has to be a box, so a quotient
+ * becomes a loop around the product, or its variable is not divided.  Returns
  * the variables that must not be divided. */
 static uint32_t divide_loops(schedule *s)
 {
@@ -95,8 +95,8 @@ static void swap_sides(schedule *s)
 	s->cols = rows;
 }
 
-/* Columns run along a vector: they are the side that the innermost loop of
- * the result is in, unless that is short. */
+/* Chooses the columns, which run along vectors: the side with the innermost
+ * loop of the result, unless it is short. */
 static void choose_columns(schedule *s)
 {
 	loop_set out = output_loops(&s->nest);
@@ -107,8 +107,8 @@ static void choose_columns(schedule *s)
 		swap_sides(s);
 }
 
-/* Whether tiles of which some columns lie idle compute less than 7 of 8
- * elements that are asked for. */
+/* Whether tiles with unused columns would have less than 7 of 8 columns in
+ * use. */
 static bool leaves_idle(const schedule *s, loop_set side)
 {
 	enum { MANY = 1 << 20, VECTOR = 16 };
@@ -124,7 +124,7 @@ void schedule_fill(schedule *s)
 		swap_sides(s);
 }
 
-/* Whether packing pays: each element is used several times. */
+/* Whether packing pays off because each element is used several times. */
 static bool worth_packing(const schedule *s)
 {
 	const nest *n = &s->nest;
@@ -163,7 +163,8 @@ static bool is_near(const nest *n, const kexpr *e, int l)
 	return step > 0 && step < FAR_STEP;
 }
 
-/* The loop to be walked in squares with the innermost one; -1 for none. */
+/* The loop that is walked in squares with the innermost one; -1 if there is
+ * none. */
 static int find_across(const nest *n, const kexpr *e, loop_set out, int inner)
 {
 	if (inner < 0 || step_of(n, e, inner) < FAR_STEP)
@@ -175,8 +176,8 @@ static int find_across(const nest *n, const kexpr *e, loop_set out, int inner)
 	return -1;
 }
 
-/* Whether the innermost loop leads from one stretch of memory to the next, and
- * the last loop that reduces along them. */
+/* Whether the innermost loop goes from one stretch of memory to another, and
+ * the last reducing loop goes along the stretches. */
 static bool is_narrow(const nest *n, const kexpr *e, int inner)
 {
 	int last = n->n - 1;
@@ -184,8 +185,8 @@ static bool is_narrow(const nest *n, const kexpr *e, int inner)
 	       step_of(n, e, inner) >= FAR_STEP;
 }
 
-/* Whether the innermost loop is a few elements, of many terms each, of which
- * those of the last loop lie beside each other. */
+/* Whether the innermost loop has few elements with many terms each, and the
+ * terms of the last loop are adjacent in memory. */
 static bool has_few_of_many(const nest *n, const kexpr *e, int inner)
 {
 	enum { FEW = 8, BESIDE = 16, MANY = 512 };
@@ -198,7 +199,7 @@ static bool has_few_of_many(const nest *n, const kexpr *e, int inner)
 
 /* ---- all kernels ------------------------------------------------------- */
 
-/* One element of the result at a time. */
+/* Makes a schedule that computes one element of the result at a time. */
 static void as_single(schedule *s, const kernel *k, bool many)
 {
 	enum { LONG = 128 };

@@ -1,24 +1,26 @@
-/* Products of which a factor is 0 unless sums are multiples of numbers,
+/* Products with a factor that is 0 unless sums are multiples of numbers:
  *
  *	out[k, i] = Sum(c, r) w[c, k, r] *
  *		(if (i - r) % 2 == 0 then x[c, (i - r) / 2] else 0)
  *
- * as those of transposed convolutions, and of gradients of convolutions in
- * steps, are.  For even i all odd r are 0, and the reverse: each class of i is
- * a product with the terms of one class of r.
+ * Transposed convolutions and gradients of strided convolutions have this form.
+ * For even i all terms with odd r are 0, and the reverse.  So each class of i
+ * is a product with the terms of one class of r.
  *
- * A term that is left out is 0 times an element of the other factor, which is
- * NaN if that is infinite or NaN; the generated code looks. */
+ * A term that is left out is 0 times an element of the other factor.  That is
+ * NaN if the element is infinite or NaN, so the generated code tests for such
+ * elements. */
 #include "config.h"
 
 #include "base/checked.h"
 #include "compiler/codegen/schedule.h"
 
-/* Classes are not many, or each is a small product. */
+/* There may be at most so many classes; with more, each would be a small
+ * product. */
 enum { MOST_CLASSES = 8 };
 
-/* Takes a loop of `all` that moves the sum; -1 where there is none, or there
- * are several. */
+/* Takes the loop of `all' that moves the sum; -1 if there is none or there are
+ * several. */
 static int take_loop(const nest *n, linear *x, loop_set all)
 {
 	int found = -1;
@@ -32,7 +34,8 @@ static int take_loop(const nest *n, linear *x, loop_set all)
 	return found;
 }
 
-/* The sum without its two loops moves with the outer loops alone. */
+/* Whether the rest of the sum, without its two loops, moves only with outer
+ * loops. */
 static bool rest_is_outside(const schedule *s, const turn *t)
 {
 	for (int l = 0; l < s->nest.n; l++)
@@ -50,7 +53,7 @@ static bool is_new(const schedule *s, const turn *t)
 	return true;
 }
 
-/* The condition sum % by == 0, of a factor whose own loops are `own`. */
+/* Adds the condition sum % by == 0 of a factor with loops `own'. */
 static bool add_turn(schedule *s, const kexpr *e, loop_set own)
 {
 	const nest *n = &s->nest;
@@ -84,7 +87,7 @@ static bool add_turns(schedule *s, const kexpr *e, loop_set own)
 	return e->fn == FN_EQ && add_turn(s, e, own);
 }
 
-/* A factor that is 0 unless conditions hold. */
+/* Finds the conditions of a factor that is 0 unless they hold. */
 static bool find_turns(schedule *s, const kexpr *e, loop_set own)
 {
 	s->nturns = 0;
@@ -92,7 +95,8 @@ static bool find_turns(schedule *s, const kexpr *e, loop_set own)
 	       e->args[2]->f == 0 && add_turns(s, e->args[0], own);
 }
 
-/* A tensor of which the parts along its first dimension can be looked at. */
+/* Whether e is a tensor whose parts along its first dimension can be tested for
+ * elements that are not finite. */
 static bool can_be_finite(const schedule *s, const kexpr *e)
 {
 	const kernel *k = s->nest.k;

@@ -1,12 +1,12 @@
-/* Reductions under a condition,
+/* Reductions under a condition:
  *
  *	out[i, j] = Sum(k) if at[k] == i then u[k, j] else 0
  *	out[i] = Sum(j) if j <= i then x[j] else 0
  *
- * As written they look at all terms for each element of the result.  Where the
- * condition says which elements a term is for, the first one is a scatter: each
- * term is added where it belongs; and the second one a scan: each element is
- * the one before and a few terms more. */
+ * As written they look at all terms for each element of the result.  If the
+ * condition tells to which elements a term belongs, this is not necessary.  The
+ * first example is a scatter: each term is added where it belongs.  The second
+ * one is a scan: each element is the one before it and a few more terms. */
 #include "config.h"
 
 #include "compiler/codegen/schedule.h"
@@ -17,7 +17,7 @@
 
 /* ---- the condition ----------------------------------------------------- */
 
-/* The least or the largest value of an integer type, as KX_INT holds it. */
+/* The least or greatest value of an integer type, as KX_INT holds it. */
 static int64_t limit(dtype t, bool largest)
 {
 	int bits = dtype_bits(t);
@@ -51,7 +51,7 @@ bool adds_nothing(reducer r, const kexpr *e)
 	return false;
 }
 
-/* Whether one term that is e changes nothing beside any other. */
+/* Whether a term e changes nothing when combined with any other term. */
 static bool is_absorbed(const nest *n, reducer r, const kexpr *e,
 			const kexpr *other)
 {
@@ -62,7 +62,8 @@ static bool is_absorbed(const nest *n, reducer r, const kexpr *e,
 	return r == RED_MAX ? e->i <= lo : r == RED_MIN && hi <= e->i;
 }
 
-/* The body is: if condition then term, else a value that adds nothing. */
+/* Matches a body of the form: if condition then term, else a value that adds
+ * nothing. */
 static bool find_term(schedule *s, const kernel *k)
 {
 	const kexpr *e = k->body;
@@ -74,7 +75,7 @@ static bool find_term(schedule *s, const kernel *k)
 	       is_absorbed(&s->nest, k->reducer, e->args[2], s->term);
 }
 
-/* Whether an index inside e depends on data, so that it can be at fault. */
+/* Whether an index in e depends on data, so that it may be at fault. */
 static bool has_data_index(const kexpr *e)
 {
 	for (int d = 0; e->kind == KX_READ && d < kx_ndim(e); d++)
@@ -88,7 +89,7 @@ static bool has_data_index(const kexpr *e)
 
 /* ---- scatters ---------------------------------------------------------- */
 
-/* Whether terms can be added to elements in memory, rounded each time. */
+/* Whether terms can be added to elements in memory, rounding each time. */
 static bool adds_in_memory(const kernel *k)
 {
 	dtype t = k->body->type;
@@ -107,7 +108,7 @@ bool any_in_place(const kernel *k)
 	return false;
 }
 
-/* e without conversions that keep an index as it is. */
+/* e without conversions that do not change an index. */
 static const kexpr *unconverted(const nest *n, const kexpr *e)
 {
 	int64_t lo, hi;
@@ -121,7 +122,7 @@ static const kexpr *unconverted(const nest *n, const kexpr *e)
 	return e->type == DT_U64 || hi <= limit(e->type, true) ? e->args[0] : e;
 }
 
-/* Solves x == y for a loop of x that nothing before depends on. */
+/* Solves x == y for a loop of x on which nothing earlier depends. */
 static bool solve(const schedule *s, const kexpr *x, const kexpr *y, where *w)
 {
 	const nest *n = &s->nest;
@@ -151,8 +152,7 @@ static loop_set loops_of_linear(const nest *n, const linear *x)
 	return s;
 }
 
-/* Adds the conditions that e is made of, in the order in which they are
- * evaluated. */
+/* Adds the conditions of which e consists, in order of evaluation. */
 static bool add_wheres(schedule *s, const kexpr *e)
 {
 	if (e->kind == KX_FN && e->fn == FN_AND && e->type == DT_BOOL)
@@ -174,10 +174,10 @@ static bool add_wheres(schedule *s, const kexpr *e)
 	return true;
 }
 
-/* Chooses the loops around the conditions: with a loop also what it is a
- * remainder of, and the reductions outside of it, so that terms are added in
- * order.  False where a loop is needed that is given later, or the terms that
- * are left are not in the order of the reduction. */
+/* Chooses the loops around the conditions.  With a loop come the loop of which
+ * it is a remainder, and the reductions outside of it, so that terms are added
+ * in order.  Returns false if a loop is needed that is given only later, or if
+ * the remaining terms are not in the order of the reduction. */
 static bool choose_around(schedule *s)
 {
 	const nest *n = &s->nest;
@@ -211,7 +211,7 @@ static bool choose_around(schedule *s)
 	return true;
 }
 
-/* The variables of the loops that are given. */
+/* The variables of the loops that conditions give. */
 static uint32_t given_vars(const schedule *s)
 {
 	uint32_t vars = 0;
@@ -249,7 +249,7 @@ bool as_scatter(schedule *s, const kernel *k)
 
 /* ---- scans ------------------------------------------------------------- */
 
-/* step - along + c, or its negative, and nothing else. */
+/* Whether x is step - along + c, or its negative (*negated). */
 static bool is_difference(schedule *s, linear x, bool *negated)
 {
 	const nest *n = &s->nest;
@@ -271,7 +271,7 @@ static bool is_difference(schedule *s, linear x, bool *negated)
 	return true;
 }
 
-/* The condition is step <= along + shift, or the like. */
+/* Matches a condition step <= along + shift, or a similar one. */
 static bool find_shift(schedule *s, const kexpr *c)
 {
 	bool negated, strict;
@@ -307,6 +307,6 @@ bool as_scan(schedule *s, const kernel *k)
 	s->inner = set_last(out);
 	if (s->inner == s->along)
 		s->inner = -1;
-	/* Terms are added in the order of the reduction. */
+	/* Terms have to be added in the order of the reduction. */
 	return set_first(all_loops(&s->nest) & ~out) == s->step;
 }

@@ -1,12 +1,12 @@
-/* Reductions of few terms of which one factor is read in a window, as
- * convolutions of single channels and pooling are.
+/* Reductions of few terms with one factor read in a window, such as
+ * convolutions of single channels and pooling.
  *
- * The part of the input that some rows of the result read is copied to a plane,
- * where it has a border: no term has a condition then.  Where the window moves
- * in steps of more than one, the plane consists of a part for each remainder,
- * so that elements of the result beside each other read elements beside each
- * other.  A term is at the same distance from its element for all of them, even
- * from row to row, and all rows are one loop without loops inside. */
+ * The part of the input read by some rows of the result is copied to a plane
+ * with a border, so that no term has a condition.  If the window moves in steps
+ * of more than one, the plane has a part for each remainder, so that adjacent
+ * elements of the result read adjacent elements.  A term has the same distance
+ * from its element everywhere, even from row to row.  So all rows form one loop
+ * without inner loops. */
 #include "config.h"
 
 #include "compiler/codegen/emit.h"
@@ -17,24 +17,26 @@
 #define OPEN(...) text_open(&g->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&g->t)
 
-/* The most terms; steps of the window; rows and columns of it, for which
- * TDL_WINDOW_PLANE has room. */
+/* The most terms, steps of the window, and rows or columns of it.
+ * TDL_WINDOW_PLANE has room for these.  The least points of the result. */
 enum { MOST_TERMS = 64, MOST_STEPS = 4, MOST_SPAN = 64, LEAST_POINTS = 16 };
 
-/* A dimension of the input along which a loop of the result moves the window:
- * its index is step * loop + the terms of loops that reduce + what stays. */
+/* A dimension of the input along which a loop of the result moves the window.
+ * Its index is step * loop + the terms of reducing loops + a rest that does not
+ * move. */
 typedef struct side {
-	int dim, loop; /* -1 for none */
+	int dim, loop; /* -1: none */
 	linear index;
 	int64_t step;
-	int64_t least, span; /* of the terms of loops that reduce */
+	int64_t least, span; /* of the terms of reducing loops */
 } side;
 
 typedef struct window {
 	const kexpr *read;
 	side rows, cols;
-	bool beside; /* other elements are read that move with the result's,
-			so that rows are loops of their own */
+	/* other elements that move with those of the result are read, so that
+	 * rows need loops of their own */
+	bool beside;
 } window;
 
 /* ---- whether there is one ---------------------------------------------- */
@@ -44,9 +46,9 @@ static loop_set reduced_loops(const nest *n)
 	return all_loops(n) & ~output_loops(n);
 }
 
-/* A read that is evaluated wherever e is: what the window reads is copied for
- * all terms, and of what is read under a condition some may lie outside of the
- * input, or of the part of it that is there. */
+/* A read that is evaluated whenever e is.  The window is copied for all terms;
+ * reads under a condition may be outside the input, or outside the part of it
+ * that is there. */
 static const kexpr *find_read(const nest *n, const kexpr *e, int l)
 {
 	const kexpr *found = NULL;
@@ -58,7 +60,7 @@ static const kexpr *find_read(const nest *n, const kexpr *e, int l)
 	return found;
 }
 
-/* Whether a read stays where it is when the window moves; or is of an element
+/* Whether a read stays in place when the window moves, or reads an element
  * beside the result's, for all terms. */
 static bool read_stays(const emitter *g, const kexpr *e, loop_set moved,
 		       window *w)
@@ -74,7 +76,7 @@ static bool read_stays(const emitter *g, const kexpr *e, loop_set moved,
 	return !(loops_of(n, e) & reduced_loops(n));
 }
 
-/* Whether all else of e does. */
+/* Whether this holds for everything else in e. */
 static bool stays(const emitter *g, const kexpr *e, window *w)
 {
 	loop_set moved = loop_bit(w->cols.loop);
@@ -98,7 +100,7 @@ static bool has_reduced(const nest *n, const linear *x)
 	return false;
 }
 
-/* The terms of loops that reduce. */
+/* Finds the range of the terms of reducing loops. */
 static bool find_span(const nest *n, side *s)
 {
 	s->span = 1;
@@ -119,8 +121,8 @@ static bool has_step(const side *s)
 	return s->step >= 1 && s->step <= MOST_STEPS;
 }
 
-/* The dimension that rows of the window are along: the one besides the last
- * that loops that reduce move. */
+/* Finds the dimension of the window's rows: besides the last dimension, the one
+ * that reducing loops move. */
 static bool find_rows(const nest *n, window *w)
 {
 	side *s = &w->rows;
@@ -159,7 +161,7 @@ static bool find_cols(const nest *n, window *w)
 	return has_step(s) && find_span(n, s);
 }
 
-/* Whether the loops are whole, with few terms and more than a few results. */
+/* Whether the loops are complete, with few terms and enough results. */
 static bool has_loops(const nest *n, const window *w)
 {
 	int64_t terms = 1, points = n->loops[w->cols.loop].extent;
@@ -226,7 +228,7 @@ static const char *print_length(emitter *g, const side *s)
 			    stretch(g, s->loop, 0));
 }
 
-/* Where column 0 of the row at hand lies in the input. */
+/* The address in the input of column 0 of the current row. */
 static const char *print_row(emitter *g, const window *w)
 {
 	const char *x = g->p.input[w->read->input];
@@ -242,7 +244,7 @@ static const char *print_row(emitter *g, const window *w)
 	return at;
 }
 
-/* Whether the row at hand is in the input. */
+/* Whether the current row is inside the input, in C. */
 static const char *print_row_inside(emitter *g, const window *w)
 {
 	const char *s = "true";
@@ -287,7 +289,7 @@ static void emit_plane(emitter *g, const window *w)
 
 /* ---- the terms --------------------------------------------------------- */
 
-/* The distance along a side of the term at hand, `at` of each loop. */
+/* The distance along a side of a term given by the values `at' of its loops. */
 static int64_t distance(const nest *n, const side *s, const int64_t *at)
 {
 	int64_t d = -s->least;
@@ -318,7 +320,7 @@ static void emit_one_term(emitter *g, const window *w, const int64_t *at)
 	CLOSE();
 }
 
-/* All terms, in order. */
+/* Emits all terms in order. */
 static void emit_terms(emitter *g, const window *w)
 {
 	const nest *n = &g->p.nest;
@@ -341,7 +343,7 @@ static void emit_terms(emitter *g, const window *w)
 
 /* ---- the whole --------------------------------------------------------- */
 
-/* Whether all terms are asked for. */
+/* Whether all terms are asked for, in C. */
 static const char *print_all_terms(emitter *g)
 {
 	const nest *n = &g->p.nest;
@@ -357,7 +359,8 @@ static const char *print_all_terms(emitter *g)
 	return s;
 }
 
-/* Loops over the results whose windows a plane holds; returns how many. */
+/* Opens loops over the results whose windows fit in a plane.  Returns how
+ * many. */
 static int open_parts(emitter *g, const window *w)
 {
 	int64_t si = w->rows.step, sj = w->cols.step;
@@ -373,7 +376,8 @@ static int open_parts(emitter *g, const window *w)
 	return 2;
 }
 
-/* Whether an epilogue reads what moves with some loops, besides the sum. */
+/* Whether an epilogue reads something besides the sum that moves with some
+ * loops. */
 static bool moves_with(const emitter *g, const kexpr *e, loop_set moved)
 {
 	bool any = !e->nargs && loops_of(&g->p.nest, e) & moved;
@@ -384,7 +388,8 @@ static bool moves_with(const emitter *g, const kexpr *e, loop_set moved)
 	return any;
 }
 
-/* Whether sums are all treated alike, and so before they are stored. */
+/* Whether all sums are treated alike, so that this can be done before they are
+ * stored. */
 static bool treats_alike(const emitter *g, const window *w)
 {
 	loop_set moved = loop_bit(w->cols.loop);
@@ -401,8 +406,8 @@ static void store_element(emitter *g, const window *w, const char *sum)
 		emit_sum(g, sum);
 }
 
-/* One loop over all elements, and those between rows; or a loop over each
- * row. */
+/* Opens one loop over all elements, including those between rows; or a loop
+ * over each row. */
 static int open_all(emitter *g, const window *w)
 {
 	SAY("const int64_t tdl_n = (%s - 1) * tdl_pitch + %s;",
