@@ -11,8 +11,8 @@ static void reset(entity *e, int64_t extent)
 	*e = (entity){ .extent = extent, .n = 1, .at = { 1 } };
 }
 
-/* Whether b is, or now is, where a piece begins or the whole ends; *changed is
- * set where it was not before. */
+/* Adds a break at b, where a piece begins or the entity ends.  Returns whether
+ * there is one then; *changed is set if it is new. */
 static bool add_break(entity *e, int64_t b, bool *changed)
 {
 	int i = 0;
@@ -32,7 +32,7 @@ static bool add_break(entity *e, int64_t b, bool *changed)
 	return true;
 }
 
-/* Gives y the breaks of x in [from, from * count], at [to, to * count]. */
+/* Copies the breaks of x in [from, from * count] to y in [to, to * count]. */
 static bool copy_breaks(const entity *x, int64_t from, entity *y, int64_t to,
 			int64_t count, bool *changed)
 {
@@ -61,8 +61,8 @@ static bool refine(entity *dim, entity *vars, const digit *t, int n,
 	return true;
 }
 
-/* One round over all links.  False where one had to be dropped, so that all
- * begins again. */
+/* Does one round over all links.  Returns false if a link had to be dropped, so
+ * that refinement begins again. */
 static bool refine_all(pieces *p, bool *changed)
 {
 	const links *l = p->links;

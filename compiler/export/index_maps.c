@@ -1,5 +1,5 @@
-/* Links of an operator for given shapes, from the index expressions of its
- * kernels. */
+/* Finds the links of an operator for given shapes, from the index expressions
+ * of its kernels. */
 #include "config.h"
 
 #include "compiler/export/index_maps.h"
@@ -41,8 +41,8 @@ static bool add(digits *x, const digits *y, int64_t by)
 	return true;
 }
 
-/* Splits x into *high, a multiple of d, and *low, always from 0 to d - 1; false
- * where that cannot be done digit by digit. */
+/* Splits x into *high, a multiple of d, and *low, which is always from 0 to d -
+ * 1.  Returns false if digits cannot be split so. */
 static bool cut(const digits *x, int64_t d, digits *low, digits *high)
 {
 	int64_t most = x->constant;
@@ -72,7 +72,7 @@ static bool cut(const digits *x, int64_t d, digits *low, digits *high)
 	return x->constant >= 0 && most < d;
 }
 
-/* x / d, or x % d */
+/* Computes x / d, or x % d. */
 static bool divide(const digits *x, int64_t d, bool rest, digits *r)
 {
 	digits low, high;
@@ -139,8 +139,8 @@ static int by_step(const void *x, const void *y)
 	return (a->step > b->step) - (a->step < b->step);
 }
 
-/* Whether these are the digits of a number from 0 to size - 1, none left out,
- * none twice. */
+/* Whether these are all the digits of a number from 0 to size - 1, each
+ * once. */
 static bool is_exact(digits *x, int64_t size)
 {
 	int64_t next = 1;
@@ -166,8 +166,8 @@ typedef struct reading {
 	link_stage *stage;
 } reading;
 
-/* Notes the variables in e that are used as numbers, outside of the indices of
- * reads: a part has to know where its block of them begins. */
+/* Notes the variables in e that are used as numbers, outside the indices of
+ * reads.  A part then has to know where its block begins. */
 static void note_positions(reading *r, const kexpr *e)
 {
 	if (e->kind == KX_READ)
@@ -184,7 +184,7 @@ static bool same_digits(const dim_link *l, const digits *x)
 	       !memcmp(l->digits, x->at, (size_t)x->n * sizeof(x->at[0]));
 }
 
-/* Notes an index at which a dimension is read; `first': the first one. */
+/* Notes an index at which a dimension is read.  first: it is the first one. */
 static void note_index(reading *r, int input, int d, const kexpr *index,
 		       bool first)
 {
@@ -215,8 +215,8 @@ static void note_reads(reading *r, const kexpr *e, bool *seen)
 		note_reads(r, e->args[i], seen);
 }
 
-/* Where two reads index a dimension in different ways it is not LINK_EXACT;
- * then the variables in the first index are used as numbers, too. */
+/* If two reads index a dimension in different ways, it is not LINK_EXACT, and
+ * the variables in the first index count as used as numbers. */
 static void note_disagreement(reading *r, const kexpr *e)
 {
 	if (e->kind == KX_READ)
@@ -228,7 +228,7 @@ static void note_disagreement(reading *r, const kexpr *e)
 		note_disagreement(r, e->args[i]);
 }
 
-/* A dimension that is indexed by data is its own variable. */
+/* A dimension indexed by data has a variable of its own. */
 static void note_derived(reading *r)
 {
 	const kernel *k = r->kernel;
@@ -243,7 +243,7 @@ static void note_derived(reading *r)
 
 /* ---- dimensions that follow a variable ----------------------------------- */
 
-/* The region read of an input if the variable runs over [lo, hi). */
+/* The region of an input that is read if the variable runs over [lo, hi). */
 static box need(const reading *r, int input, int var, int64_t lo, int64_t hi)
 {
 	box space = kernel_space(r->kernel);
@@ -257,8 +257,8 @@ static int64_t length(const box *b, int d)
 	return b->hi[d] - b->lo[d];
 }
 
-/* Finds the variable whose halves need the least of a dimension that is not
- * LINK_EXACT, if any needs less than all of it. */
+/* Finds the variable whose halves need the least part of a dimension that is
+ * not LINK_EXACT, if any of them needs less than the whole. */
 static void find_follower(reading *r, int input, int d)
 {
 	const kernel *k = r->kernel;

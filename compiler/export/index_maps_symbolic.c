@@ -1,4 +1,5 @@
-/* Links of an operator before shapes are known, from its descriptor. */
+/* Finds the links of an operator before shapes are known, from its
+ * descriptor. */
 #include "config.h"
 
 #include "compiler/export/index_maps.h"
@@ -11,7 +12,8 @@ static bool is_one(const poly *p)
 	return p && poly_is_constant(p, &n) && n == 1;
 }
 
-/* Packs in different orders have one extent. */
+/* Whether a variable has the extent of a dimension; packs in different orders
+ * have the same one. */
 static bool same_extent(const desc_var *v, const desc_dim *dim)
 {
 	return v->pack == dim->pack && poly_equal(v->extent, dim->extent) &&

@@ -1,5 +1,5 @@
 /* The keywords of JAX's custom_partitioning.def_partition() that state a
- * sharding rule: jax/_src/custom_partitioning_sharding_rule.py, 0.10. */
+ * sharding rule (jax/_src/custom_partitioning_sharding_rule.py, 0.10). */
 #include "config.h"
 
 #include "compiler/export/text.h"
@@ -45,7 +45,8 @@ static bool is_a_dimension(const rule_tensor *t, int n, int factor)
 	return false;
 }
 
-/* Those of factors that are a whole dimension nowhere are stated. */
+/* The sizes of factors that are no whole dimension of any tensor; only these
+ * have to be stated. */
 static char *sizes(arena *a, const rule *r)
 {
 	char *s = arena_strdup(a, "");
@@ -58,8 +59,8 @@ static char *sizes(arena *a, const rule *r)
 	return s;
 }
 
-/* A pack is the ellipsis: one that comes first wherever it comes, and is
- * passed on. */
+/* Whether packs can be written as the ellipsis: the pack comes first wherever
+ * it occurs, and is passed on. */
 static bool packs_lead(const rule_tensor *t, int n, const rule *r)
 {
 	for (int i = 0; i < n; i++)

@@ -16,7 +16,7 @@ const char *jax_shape_and_type(arena *a, const plan_tensor *t)
 			    jax_type(t->type));
 }
 
-/* The element of a tensor that has it everywhere. */
+/* The element of a tensor whose elements are all equal. */
 static const char *element(arena *a, const plan_tensor *t)
 {
 	const void *x = t->constant.data;

@@ -87,7 +87,7 @@ static jax_piece literal(const char *s, bool negative)
 			    .bind = negative ? BIND_UNARY : BIND_ATOM };
 }
 
-/* The shortest text that is read as the number v. */
+/* The shortest text that is read back as v. */
 static const char *print_double(arena *a, double v)
 {
 	if (isnan(v))
@@ -102,7 +102,8 @@ static const char *print_double(arena *a, double v)
 	}
 }
 
-/* A number of a type that Python's numbers do not become beside an array. */
+/* A number of a type to which Python's numbers are not converted beside an
+ * array. */
 static jax_piece typed(arena *a, const char *s, dtype t)
 {
 	return (jax_piece){ .s = arena_printf(a, "%s(%s)", jax_type(t), s),
@@ -170,7 +171,7 @@ const char *jax_print_at(const jax_printer *p, const jax_axes *x,
 	return q.bind >= least ? q.s : arena_printf(p->a, "(%s)", q.s);
 }
 
-/* A template with its arguments. */
+/* A template with its arguments filled in. */
 static const char *fill_in(arena *a, const char *c, dtype t,
 			   const char *const *args)
 {
@@ -190,7 +191,8 @@ static const char *fill_in(arena *a, const char *c, dtype t,
 	return s;
 }
 
-/* x op y, as C groups it: to the left; comparisons do not chain. */
+/* x op y.  C groups to the left, and comparisons may not be chained in
+ * Python. */
 static jax_piece print_operator(const jax_printer *p, const jax_axes *x,
 				const kexpr *e, fn_text c)
 {
@@ -209,7 +211,7 @@ static jax_piece print_operator(const jax_printer *p, const jax_axes *x,
 	return q;
 }
 
-/* Of integers, computed as floats. */
+/* A function of integers that is computed in floats. */
 static jax_piece print_as_floats(const jax_printer *p, const kexpr *e,
 				 const char **args)
 {
@@ -221,7 +223,8 @@ static jax_piece print_as_floats(const jax_printer *p, const kexpr *e,
 			    .bind = BIND_ATOM };
 }
 
-/* An index divided by a number, which rounds down as Python's does. */
+/* Whether e is an index divided by a number; it is rounded down as in
+ * Python. */
 static bool divides_by_number(const kexpr *e)
 {
 	return (e->fn == FN_DIV || e->fn == FN_MOD) &&
@@ -287,7 +290,7 @@ static jax_piece print_cast(const jax_printer *p, const jax_axes *x,
 							   : BIND_ATOM };
 }
 
-/* The bits of a small float are those of its own type. */
+/* The bits of a small float have a type of their own size. */
 static jax_piece print_bits(const jax_printer *p, const jax_axes *x,
 			    const kexpr *e)
 {

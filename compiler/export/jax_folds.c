@@ -1,4 +1,5 @@
-/* The constants that a plan has folded of weights, computed of given ones. */
+/* Computes the constants that a plan folded from weights, from weights that are
+ * given. */
 #include "config.h"
 
 #include "compiler/export/jax_constant.h"
@@ -6,7 +7,8 @@
 #include "compiler/export/jax_names.h"
 #include "compiler/export/jax_writer.h"
 
-/* An input of a fold: a weight, a constant, or the output of one before. */
+/* The text for an input of a fold: a weight, a constant, or the result of an
+ * earlier fold. */
 static const char *source(jax_writer *w, const strmap *made, int tensor)
 {
 	plan_tensor t = w->p->tensors[tensor];
@@ -35,7 +37,8 @@ static void write_one(jax_writer *w, const plan_fold *f, const strmap *made)
 	SAY("    %s = %s\n", jax_tensor_name(w, f->output), s);
 }
 
-/* Stages that have one constant make it of the same weights. */
+/* Writes the folds.  Stages that have the same constant compute it from the
+ * same weights. */
 static void write_folds(jax_writer *w, strmap *made)
 {
 	for (int i = 0; i < w->p->nfolds; i++) {
@@ -48,7 +51,7 @@ static void write_folds(jax_writer *w, strmap *made)
 	}
 }
 
-/* Those of them that are states. */
+/* Writes those of them that are states. */
 static void write_made(jax_writer *w, strmap *written)
 {
 	for (int i = 0; i < w->p->nfolds; i++) {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* The axes of the iteration space: the result's, then those that are reduced
- * and have several values or none. */
+/* The axes of the iteration space: those of the result, then reduced ones that
+ * do not have exactly one value. */
 static jax_axes space_of(const kernel *k)
 {
 	jax_axes x = { 0 };
@@ -23,8 +23,8 @@ static uint32_t reduced_of(const kernel *k, const jax_axes *x)
 	return vars;
 }
 
-/* The axes that are reduced, the last ones, counted from the end: a body that
- * does not depend on the first axes has fewer of them. */
+/* The reduced axes, counted from the end because they are last.  A body that
+ * does not depend on the first axes has fewer axes. */
 static const char *axes_text(arena *a, const kernel *k, const jax_axes *x)
 {
 	int64_t at[MAX_NVARS];
@@ -34,7 +34,7 @@ static const char *axes_text(arena *a, const kernel *k, const jax_axes *x)
 	return n == 1 ? "-1" : jax_tuple(a, n, at);
 }
 
-/* The numbers that reductions without terms give come from the function. */
+/* The result of a reduction without terms, which the function gives. */
 static const char *initial_of(arena *a, const kernel *k)
 {
 	const reducer_facts *f = &reducer_table[k->reducer];
@@ -49,7 +49,7 @@ static const char *initial_of(arena *a, const kernel *k)
 			    least ? "min" : "max");
 }
 
-/* The body, reduced; *q says on what it depends. */
+/* Prints the body, reduced.  *q says on which axes it depends. */
 static void print_reduced(const jax_printer *p, const jax_axes *x,
 			  jax_piece *q)
 {
@@ -80,7 +80,7 @@ static jax_piece print_body(const jax_printer *p)
 	return q;
 }
 
-/* Of a piece with or without all of the result's axes, all of them. */
+/* A piece extended to all axes of the result. */
 static const char *spread(const jax_printer *p, jax_piece q)
 {
 	jax_axes x = { .n = p->k->nout };
@@ -92,8 +92,8 @@ static const char *spread(const jax_printer *p, jax_piece q)
 	return x.n ? jax_spread(p, &x, &q) : q.s;
 }
 
-/* Whether the body's text has the elements' type: sums of short integers are
- * longer. */
+/* Whether the body's text has the elements' type.  Sums of short integers have
+ * a longer one. */
 static bool has_type(const kernel *k)
 {
 	return jax_is_typed(k->body) && !dtype_is_small_float(k->type) &&
@@ -118,7 +118,7 @@ static const char *reshape(const jax_printer *p, const kernel *k,
 			    jax_tuple(p->a, k->nout, dims));
 }
 
-/* A call of the library has f32 or f64. */
+/* A call of the library gives f32 or f64. */
 static const char *print_call(const jax_printer *p)
 {
 	const char *s = jax_product(p);

@@ -22,8 +22,8 @@ jax_spec jax_stored(const plan *p, int tensor)
 	return x;
 }
 
-/* The dimension of an input that goes along a variable, or, with halos or
- * strides, follows it; -1: none or several. */
+/* The dimension of an input that goes along a variable, or follows it with
+ * halos or strides; -1 if there is none or several. */
 static int follows(const kernel *k, int input, int var)
 {
 	int spans[MAX_NDIM], found = -1, exact = -1;

@@ -1,4 +1,4 @@
-/* Kernels that are one call of JAX's library. */
+/* Finds kernels that are a single call of JAX's library. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include "compiler/export/jax_kernel.h"
 #include "kernel/convolution.h"
 
-/* The last argument of a product of elements of a type: what the sum of small
- * floats is computed in. */
+/* The last argument of a product of elements of type t: the type in which sums
+ * of small floats are computed. */
 static const char *accumulator(const jax_printer *p, dtype t)
 {
 	return !dtype_is_small_float(t) ? "" :
@@ -16,7 +16,7 @@ static const char *accumulator(const jax_printer *p, dtype t)
 			     jax_type(jax_compute_type(t)));
 }
 
-/* An operand of elements of a type. */
+/* An operand with elements of type t. */
 static const char *widened(const jax_printer *p, const char *s, dtype t)
 {
 	return dtype_is_small_float(t) ? arena_printf(p->a, "wide(%s)", s) : s;
@@ -32,7 +32,7 @@ static int64_t dim_of(const jax_printer *p, const convolution *c,
 				      : p->k->inputs[input].dims[d];
 }
 
-/* The arguments for a spatial dimension of a call. */
+/* The arguments for one spatial dimension of a call. */
 typedef struct conv_window {
 	int64_t stride, low, high, left, right; /* dilations of the operands */
 } conv_window;
@@ -72,7 +72,8 @@ static const char *print_windows(const jax_printer *p, const convolution *c)
 			    jax_tuple(p->a, n, right));
 }
 
-/* The dimensions of an operand: two of c->dim[], then the spatial ones. */
+/* The dimensions of an operand as text: two of c->dim[], then the spatial
+ * ones. */
 static const char *dims_text(const jax_printer *p, const convolution *c,
 			     conv_side side, int first, int second)
 {
@@ -90,7 +91,7 @@ static const char *operand(const jax_printer *p, const convolution *c,
 	return widened(p, p->inputs[input], p->k->inputs[input].type);
 }
 
-/* The taps in the opposite order. */
+/* The taps in reverse order. */
 static const char *turned(const jax_printer *p, const convolution *c)
 {
 	int64_t at[CONV_MAX_SPATIAL];
@@ -100,7 +101,8 @@ static const char *turned(const jax_printer *p, const convolution *c)
 			    jax_tuple(p->a, c->nspatial, at));
 }
 
-/* Whether a convolution's windows have one element each, apart from another. */
+/* Whether the windows of a convolution have one element each and do not
+ * overlap. */
 static bool is_product(const jax_printer *p, const convolution *c)
 {
 	for (int i = 0; i < c->nspatial; i++)
@@ -153,7 +155,7 @@ const char *jax_convolution(const jax_printer *p)
 
 enum { MAX_FACTORS = 8 };
 
-/* Factors of which each depends on no variable that the first does not. */
+/* Factors that depend only on variables on which the first one depends. */
 typedef struct product_group {
 	uint32_t vars;
 	int n;
@@ -165,7 +167,7 @@ typedef struct product {
 	product_group groups[MAX_FACTORS];
 } product;
 
-/* A conversion to a wider float rounds nothing. */
+/* A conversion to a wider float does not round. */
 static const kexpr *without_casts(const kexpr *e)
 {
 	while (e->kind == KX_CAST && dtype_is_float(e->args[0]->type) &&
@@ -201,7 +203,8 @@ static void join(product *x, const kexpr *e)
 					     .of = { e } };
 }
 
-/* Factors with many variables come first, so that others join them. */
+/* Splits a body into groups of factors.  Factors with many variables come
+ * first, so that others can join them. */
 static bool product_of(const kernel *k, product *x)
 {
 	const kexpr *of[MAX_FACTORS];
@@ -239,8 +242,8 @@ static const char *letters(const jax_printer *p, const jax_axes *x)
 	return s;
 }
 
-/* The small float type that all factors are read in, else that in which they
- * are computed. */
+/* The small float type in which all factors are read, otherwise the type in
+ * which they are computed. */
 static dtype operand_type(const jax_printer *p, const product *x)
 {
 	dtype t = DT_NONE;
@@ -255,7 +258,7 @@ static dtype operand_type(const jax_printer *p, const product *x)
 	return t;
 }
 
-/* A group as an operand with the dimensions *have. */
+/* A group as an operand; *have are its dimensions. */
 static const char *print_operand(const jax_printer *p, const product_group *g,
 				 dtype t, jax_axes *have)
 {
@@ -276,8 +279,8 @@ static const char *print_operand(const jax_printer *p, const product_group *g,
 	return jax_spread(p, have, &q);
 }
 
-/* The variables of the result with several values; those that the text has no
- * dimensions for are put in. */
+/* The variables of the result with several values.  Dimensions missing in the
+ * text are inserted for them. */
 static uint32_t of_result(const kernel *k)
 {
 	uint32_t vars = 0;
@@ -330,9 +333,9 @@ const char *jax_product(const jax_printer *p)
 /* ---- sums over places -------------------------------------------------- */
 
 typedef struct scatter {
-	int var;	    /* the dimension of the result, indexed .. */
-	const kexpr *index; /* .. by this, .. */
-	const kexpr *value; /* .. to which this is added */
+	int var;	    /* dimension of the result, indexed .. */
+	const kexpr *index; /* .. by this */
+	const kexpr *value; /* value to which this is added */
 } scatter;
 
 static bool is_zero(const kexpr *e)
@@ -367,7 +370,7 @@ static void append(jax_axes *x, uint32_t vars)
 		x->var[x->n++] = __builtin_ctz(vars);
 }
 
-/* The order of dimensions that makes the variables `have' ascend. */
+/* s with its dimensions permuted so that the variables `have' ascend. */
 static const char *ascending(const jax_printer *p, const char *s,
 			     const jax_axes *have)
 {
@@ -430,8 +433,8 @@ static const char *values_text(arena *a, const kattr *x)
 	return x->n == 1 ? s : arena_printf(a, "(%s)", s);
 }
 
-/* A slice as an array: the axes of the batch, of size 1 where it does not
- * depend on them, then its own dimensions. */
+/* A slice as an array: first the batch axes, of size 1 if it does not depend on
+ * them, then its own dimensions. */
 static const char *print_slice(const jax_printer *p, const kslice *x)
 {
 	kernel k = *p->k;

@@ -50,7 +50,7 @@ static bool can_be_written(arena *a, const plan *p, diag_sink *s)
 
 /* ---- kernels ----------------------------------------------------------- */
 
-/* Kernels of other shapes, whose text is the same, are one function. */
+/* Kernels for different shapes that have the same text share a function. */
 const char *jax_write_kernel(jax_writer *w, const kernel *k)
 {
 	strmap *taken = jax_names(w->a);
@@ -73,7 +73,7 @@ const char *jax_write_kernel(jax_writer *w, const kernel *k)
 	return name;
 }
 
-/* The function of a node that time divides, of a turn's part. */
+/* Writes the function for a turn's part of a node that turns divide. */
 static bool write_turn(jax_writer *w, int node, diag_sink *s)
 {
 	const plan *p = w->p;
@@ -130,7 +130,7 @@ static bool is_output(const jax_writer *w, int tensor)
 	return w->p->tensors[tensor].output && !w->of.received[tensor];
 }
 
-/* Whether only folds read a weight, so that no step is given it. */
+/* Whether only folds read a weight, so that steps do not get it. */
 static bool is_folded_weight(const jax_writer *w, int tensor)
 {
 	const plan_tensor *t = &w->p->tensors[tensor];
@@ -148,8 +148,8 @@ const char *jax_described(jax_writer *w, int tensor)
 			    t.ndim == 1 ? "," : "");
 }
 
-/* Shape and layout of a tensor; of one that turns divide, in a first dimension,
- * their parts. */
+/* The shape and layout of a tensor.  If turns divide it, their parts come in an
+ * added first dimension. */
 static const char *described(jax_writer *w, int tensor)
 {
 	plan_tensor t = w->p->tensors[tensor];
@@ -165,8 +165,8 @@ static const char *described(jax_writer *w, int tensor)
 			    jax_type(t.type), spec);
 }
 
-/* A row of a table for each tensor of a kind, once where several stages have
- * it. */
+/* Says whether a tensor gets a row in a table; one that several stages have
+ * gets a single row. */
 typedef bool kind_of(const jax_writer *w, int tensor);
 typedef const char *value_of(jax_writer *w, int tensor);
 
@@ -189,7 +189,7 @@ static void write_rows(jax_writer *w, const char *name, kind_of *is,
 	SAY("}\n");
 }
 
-/* Shape, type and layout. */
+/* Shape, type and layout in brackets. */
 static const char *in_brackets(jax_writer *w, int tensor)
 {
 	return arena_printf(w->a, "(%s)", described(w, tensor));
@@ -206,8 +206,8 @@ static const char *time_of(jax_writer *w, int tensor)
 	return arena_printf(w->a, "%d", w->p->tensors[tensor].time);
 }
 
-/* The turns of a loop, and which dimensions of what is given and returned they
- * divide. */
+/* Writes the number of turns, and which dimensions of arguments and results
+ * they divide. */
 static void write_turns(jax_writer *w)
 {
 	SAY("\n# Micro-batches, and the dimension that they divide.\n"

@@ -1,5 +1,5 @@
-/* Reads of tensors in JAX: slices, strided and shifted, windows and reshaped
- * dimensions where the indices are affine; else gathers. */
+/* Reads of tensors in JAX.  Affine indices become slices, strides, shifts,
+ * windows and reshaped dimensions; others become gathers. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 /* ---- affine indices ---------------------------------------------------- */
 
-/* The value of elements outside of an input: NULL where it is no number. */
+/* The value of elements outside an input; NULL if it is no number. */
 static const char *fill_of(const jax_printer *p, const kexpr *read)
 {
 	const kexpr *e = read->guarded ? read->args[kx_ndim(read)] : NULL;
@@ -26,15 +26,15 @@ static bool is_inside(const lin *i, int64_t dim)
 	return i->all.lo >= 0 && i->all.hi < dim;
 }
 
-/* Whether an index runs through all of a dimension. */
+/* Whether an index runs over a whole dimension. */
 static bool is_all(const jax_printer *p, const lin *i, int64_t dim)
 {
 	return i->n == 1 && i->c == 0 && i->t[0].coef == 1 &&
 	       p->k->vars[i->t[0].var].extent == dim;
 }
 
-/* The indices of a read, compiled; false where one is not affine, a number
- * that is outside, or where two have one variable. */
+/* Compiles the indices of a read.  Returns false if one is not affine, is a
+ * constant outside the input, or if two share a variable. */
 static bool compile(const jax_printer *p, const kexpr *read, lin *at)
 {
 	const kinput *in = &p->k->inputs[read->input];
@@ -57,8 +57,8 @@ static bool compile(const jax_printer *p, const kexpr *read, lin *at)
 	return true;
 }
 
-/* The text in brackets for a dimension: a number, or a slice, which may be
- * all of it. */
+/* The text in brackets for a dimension: a number or a slice, which may be
+ * everything. */
 static const char *bracket_of(const jax_printer *p, const lin *i, int64_t dim)
 {
 	if (i->n == 0)
@@ -73,8 +73,8 @@ static const char *bracket_of(const jax_printer *p, const lin *i, int64_t dim)
 						i->t[0].coef);
 }
 
-/* Along dimension d of s, which has them all in front of it, the elements of a
- * sum of variables. */
+/* The elements of s for an index that is a sum of variables, along dimension d.
+ * s has all dimensions up to d. */
 static const char *print_along(const jax_printer *p, const char *s, int d,
 			       const lin *i, int64_t dim, const char *fill)
 {
@@ -87,7 +87,7 @@ static const char *print_along(const jax_printer *p, const char *s, int d,
 	return arena_printf(p->a, "%s)", s);
 }
 
-/* The brackets behind an array; those at the end that take all are left out. */
+/* s with brackets.  Brackets at the end that take everything are left out. */
 static const char *print_brackets(arena *a, const char *s,
 				  const char *const *in, int n)
 {
@@ -137,7 +137,7 @@ static int place_in(const jax_axes *x, int var)
 	return i;
 }
 
-/* s, with the dimensions `have', in the order of the axes. */
+/* s, whose dimensions are `have', transposed to the order of the axes. */
 static const char *transpose(const jax_printer *p, const jax_axes *x,
 			     const char *s, jax_axes *have)
 {
@@ -157,8 +157,8 @@ static const char *transpose(const jax_printer *p, const jax_axes *x,
 	return same ? s : arena_printf(p->a, "%s.transpose(%s)", s, order);
 }
 
-/* s, whose dimensions are in the order of the axes, with the size 1 for those
- * that it lacks behind its first. */
+/* s, whose dimensions are in the order of the axes, with dimensions of size 1
+ * inserted for missing axes after its first one. */
 static const char *insert(const jax_printer *p, const jax_axes *x,
 			  const char *s, const jax_axes *have)
 {
@@ -176,7 +176,7 @@ static const char *insert(const jax_printer *p, const jax_axes *x,
 
 /* ---- gathers ----------------------------------------------------------- */
 
-/* The number of the axis that goes along dimension d; -1 where none does. */
+/* The number of the axis that goes along dimension d; -1 if there is none. */
 static int axis_along(const jax_printer *p, const jax_axes *x,
 		      const kexpr *read, int d, uint32_t taken)
 {
@@ -204,7 +204,7 @@ static const char *print_gather(const jax_printer *p, const jax_axes *x,
 	uint32_t taken = 0;
 	for (int d = 0; d < n; d++) {
 		int axis = axis_along(p, x, read, d, taken);
-		/* gather() has one array at least. */
+		/* gather() needs at least one array. */
 		if (axis >= 0 && d == n - 1 && !arrays)
 			axis = -1;
 		arrays += axis < 0;

@@ -1,13 +1,14 @@
-/* Kernels whose variables are divided into parts until no index has a quotient
- * or a remainder of one: t / 8 and t % 8 are two variables, of which the
- * dimension of the result is made. */
+/* Splits the variables of a kernel until no index has a quotient or remainder
+ * of one.  For example t / 8 and t % 8 become two variables, and the dimension
+ * of the result is made of both. */
 #include "config.h"
 
 #include <string.h>
 
 #include "compiler/export/jax_kernel.h"
 
-/* A divisor of a variable in e, which divides its extent; 0 where none is. */
+/* A divisor of a variable in e that divides the variable's extent; 0 if there
+ * is none. */
 static int64_t find_divisor(const kernel *k, const kexpr *e, int *var)
 {
 	if (e->kind == KX_FN && (e->fn == FN_DIV || e->fn == FN_MOD) &&
@@ -42,7 +43,8 @@ static void set_body(arena *a, kernel *k, kexpr *const *to)
 	k->body = kx_simplify(a, jax_replace(a, k->body, to), k->vars);
 }
 
-/* Variable v becomes v and v + 1, the quotient by d and the remainder. */
+/* Splits variable v into variables v, the quotient by d, and v + 1, the
+ * remainder. */
 static void divide(arena *a, jax_split *s, int v, int64_t d)
 {
 	kernel *k = &s->kernel;
@@ -64,7 +66,7 @@ static void divide(arena *a, jax_split *s, int v, int64_t d)
 	set_body(a, k, to);
 }
 
-/* Variables with one value are it. */
+/* Replaces variables that have one value by it. */
 static void set_single(arena *a, kernel *k)
 {
 	kexpr *to[MAX_NVARS] = { 0 };

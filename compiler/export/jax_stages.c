@@ -1,6 +1,6 @@
-/* A module of several stages: functions of what each does without waiting for
- * another, its parts, and tables of what these are given, make, take and send.
- * jax/stages.py runs them. */
+/* A module for several stages.  A stage's instructions are split into parts,
+ * functions that do not wait for other stages.  Tables list what the parts are
+ * given, make, receive and send.  jax/stages.py runs them. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -8,21 +8,22 @@
 #include "compiler/export/jax_names.h"
 #include "compiler/export/jax_writer.h"
 
-/* Of a plan that which is run: a step, or as much as outputs depend on. */
+/* The instructions of a plan that are run: a whole step, or what outputs depend
+ * on. */
 typedef struct running {
-	const char *table; /* its name */
+	const char *table; /* name of its table */
 	bool **nodes;	   /* by stage and node */
 	bool *channels;
 } running;
 
-/* In place of a segment of the body: what is run once. */
+/* Values in place of a segment's number, for what is run once. */
 enum { BEFORE = -1, BEHIND = -2 };
 
-/* Instructions of a stage of which none but the first ones, RECEIVEs, waits. */
+/* Instructions of a stage.  Only the first ones, RECEIVEs, may wait. */
 typedef struct part {
 	const char *name;
 	int begin, end;
-	int segment; /* of the body, BEFORE or BEHIND */
+	int segment; /* of the body, or BEFORE or BEHIND */
 	jax_tensors given, makes;
 	jax_tensors takes, sends; /* channels */
 } part;
@@ -52,8 +53,8 @@ static running new_running(jax_writer *w, const char *table, bool value)
 	return r;
 }
 
-/* Marks what an instruction needs, if it is wanted and was not run yet; whether
- * it did. */
+/* Marks what an instruction needs if it is wanted and not marked yet.  Returns
+ * whether it was. */
 static bool want(const plan_pipeline *all, running *r, bool **wanted, int s,
 		 const plan_instr *in)
 {
@@ -75,7 +76,7 @@ static bool want(const plan_pipeline *all, running *r, bool **wanted, int s,
 	return r->nodes[s][in->node] = true;
 }
 
-/* As much as the outputs depend on. */
+/* Finds what the outputs depend on. */
 static running find_forward(jax_writer *w)
 {
 	const plan_pipeline *all = w->all;
@@ -127,7 +128,7 @@ static const char *part_name(jax_writer *w, const running *r, int stage,
 			"step", stage, name)));
 }
 
-/* Adds the instructions [begin, end), unless none is run. */
+/* Adds the instructions [begin, end) as a part, unless none of them is run. */
 static void add_part(jax_writer *w, const running *r, int stage, part x,
 		     part_list *to)
 {
@@ -147,7 +148,7 @@ static void add_part(jax_writer *w, const running *r, int stage, part x,
 	vec_push(w->a, to, x);
 }
 
-/* Divides instructions where one waits behind others. */
+/* Divides instructions into parts wherever one has to wait after others. */
 static void add_parts(jax_writer *w, const running *r, int stage, part x,
 		      part_list *to)
 {
@@ -186,7 +187,7 @@ static part_list find_parts(jax_writer *w, const running *r, int stage)
 
 /* ---- what parts make --------------------------------------------------- */
 
-/* The result of a RUN that is run; -1. */
+/* The result of instruction i if it is a RUN that is run; -1. */
 static int result_of(jax_writer *w, const running *r, int stage, int i)
 {
 	const plan_instr *in = &w->p->program[i];
@@ -194,7 +195,7 @@ static int result_of(jax_writer *w, const running *r, int stage, int i)
 		w->p->nodes[in->node].output : -1;
 }
 
-/* By tensor: the part that makes it; -1. */
+/* By tensor: the part that computes it; -1. */
 static int *find_makers(jax_writer *w, const running *r, int stage,
 			const part_list *parts)
 {
@@ -210,8 +211,8 @@ static int *find_makers(jax_writer *w, const running *r, int stage,
 	return maker;
 }
 
-/* Marks what others read: other parts, other stages, the caller, the next turn
- * and the next step. */
+/* Marks the tensors that are read elsewhere: by other parts, other stages, the
+ * caller, the next turn or the next step. */
 static bool *find_shared(jax_writer *w, const running *r, int stage,
 			 const part_list *parts, const int *maker)
 {
@@ -317,7 +318,7 @@ static void write_tensors(jax_writer *w, const part_list *parts)
 	SAY("        },\n");
 }
 
-/* Sums over the turns. */
+/* Writes the sums over turns. */
 static void write_grows(jax_writer *w, const int *maker)
 {
 	SAY("        grows={\n");
@@ -346,7 +347,7 @@ static void write_part_rows(jax_writer *w, const part_list *parts)
 	SAY("        },\n");
 }
 
-/* The parts of segments, so many times, unless there are none. */
+/* Writes the parts of some segments, repeated `times' times. */
 static void write_tasks(jax_writer *w, const part_list *parts, int times,
 			const int *segments, int n)
 {
@@ -417,7 +418,7 @@ static void write_channels(jax_writer *w)
 	SAY(")\n");
 }
 
-/* The stages that have states, and outputs; the results that are the next
+/* Writes the stages that have states and outputs, and the results that are next
  * values of states. */
 static void write_homes(jax_writer *w)
 {

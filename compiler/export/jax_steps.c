@@ -1,4 +1,4 @@
-/* The functions of a module: the nodes of a plan, in its order. */
+/* The functions of a module: the nodes of a plan in its order. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static const char *pin(jax_writer *w, const char *s, const jax_spec *x)
 					       jax_spec_text(w->a, w->p, x));
 }
 
-/* The value of an input of a node, or the turn's part of it. */
+/* The value of a node's input, or the turn's part of it. */
 static const char *turn_part(jax_writer *w, int node, int i)
 {
 	const jax_turn *t = w->of.turns[node];
@@ -32,7 +32,7 @@ static const char *turn_part(jax_writer *w, int node, int i)
 			    t->kernel.inputs[i].dims[t->dim[i]]);
 }
 
-/* An argument: the tensor as it is stored, or laid out anew. */
+/* An argument: the tensor as it is stored, or with another layout. */
 static const char *print_input(jax_writer *w, const plan_instr *in, int i)
 {
 	const plan_node *n = &w->p->nodes[in->node];
@@ -47,14 +47,14 @@ static const char *print_input(jax_writer *w, const plan_instr *in, int i)
 	return pin(w, s, &needed);
 }
 
-/* The name of a value, which is there from now on. */
+/* The name for a value, which exists from now on. */
 static const char *result_name(jax_writer *w, int t)
 {
 	w->of.there[t] = true;
 	return jax_tensor_name(w, t);
 }
 
-/* Where a function has the value of a tensor that it is given. */
+/* The place from which a function gets the value of a given tensor. */
 static const char *source(jax_writer *w, int t)
 {
 	const plan_tensor *x = &w->p->tensors[t];
@@ -63,8 +63,8 @@ static const char *source(jax_writer *w, int t)
 	return arena_printf(w->a, "%s[%s]", from, jax_string(w->a, x->name));
 }
 
-/* The value of a tensor that is given to the function; of one that turns divide
- * all parts, or in a part of a stage the turn's. */
+/* Writes the value of a tensor given to the function.  If turns divide it,
+ * these are all parts, or only the turn's in a part of a stage. */
 static void write_given(jax_writer *w, int t)
 {
 	const plan_tensor *x = &w->p->tensors[t];
@@ -146,7 +146,8 @@ static void find_forward(jax_writer *w)
 	}
 }
 
-/* The node of an instruction that is run in this part of a step; -1. */
+/* The node of an instruction that is run in this part of a step; -1 if there is
+ * none. */
 static int node_of(const jax_writer *w, int i, bool forward)
 {
 	const plan_instr *in = &w->p->program[i];
@@ -254,13 +255,16 @@ static void write_straight(jax_writer *w)
 
 /* ---- micro-batches ----------------------------------------------------- */
 
-/* Of a function with a loop over turns, what goes from one part to the next. */
+/* The values that go from one part to the next in a function with a loop over
+ * turns. */
 typedef struct looped {
-	bool all;	   /* a step; else what outputs depend on */
+	/* the whole step; otherwise what outputs depend on */
+	bool all;
 	jax_tensors given; /* inputs whose parts the turns get */
-	jax_tensors first; /* what is there for the first turn and has another
-			      value in the next one; 0 where a turn sets it */
-	jax_tensors next;  /* .. the results that these values are */
+	/* values for the first turn that differ in the next one; 0 if a turn
+	 * sets them */
+	jax_tensors first;
+	jax_tensors next;  /* .. and the results that replace them */
 	jax_tensors parts; /* outputs that turns divide */
 } looped;
 
@@ -275,7 +279,7 @@ static void add_tensor(jax_writer *w, jax_tensors *to, int t)
 	vec_push(w->a, to, t);
 }
 
-/* Marks the tensors that instructions [from, to) of the function read, or
+/* Marks the tensors that instructions [from, to) of the function read or
  * make. */
 static void mark_read(const jax_writer *w, const looped *f, int from, int to,
 		      bool *uses)
@@ -340,7 +344,7 @@ static const char *tuple(jax_writer *w, const jax_tensors *x)
 	return arena_printf(w->a, "%s)", s);
 }
 
-/* The same of what the first turn starts with: names, or zeros. */
+/* The tuple with which the first turn starts: names, or zeros. */
 static const char *first_values(jax_writer *w, const looped *f, bool zeros)
 {
 	const char *s = "(";
@@ -362,7 +366,7 @@ static void write_section(jax_writer *w, const looped *f, int from, int to)
 			jax_write_node(w, &w->p->program[i]);
 }
 
-/* Given tensors that are the same in all turns. */
+/* Writes given tensors that are the same in all turns. */
 static void write_kept(jax_writer *w, const looped *f)
 {
 	const plan *p = w->p;
@@ -374,8 +378,9 @@ static void write_kept(jax_writer *w, const looped *f)
 			write_given(w, t);
 }
 
-/* def turn(values, now): of the turn before, and the turn's number and parts of
- * inputs; the same for the next turn, and parts of outputs. */
+/* Writes def turn(values, now).  It gets the values of the turn before, and the
+ * turn's number and parts of inputs.  It returns the values for the next turn,
+ * and parts of outputs. */
 static void write_turn(jax_writer *w, const looped *f, const char *name)
 {
 	const plan *p = w->p;
@@ -395,7 +400,7 @@ static void write_turn(jax_writer *w, const looped *f, const char *name)
 	w->indent = "    ";
 }
 
-/* Names are a function's own. */
+/* Names belong to one function. */
 static void forget_all(jax_writer *w)
 {
 	memset(w->of.there, 0, (size_t)w->p->ntensors * sizeof(*w->of.there));

@@ -10,10 +10,10 @@
 typedef struct turning {
 	arena *a;
 	jax_turn *to;
-	int var;	 /* that time divides */
-	int number;	 /* a variable that stands for the turn's number */
-	int64_t extent;	 /* of var, in a turn */
-	int64_t shift[MAX_NINPUTS]; /* elements of a turn in dim[] */
+	int var;	 /* divided by turns */
+	int number;	 /* variable that stands for the turn's number */
+	int64_t extent;	 /* of var in a turn */
+	int64_t shift[MAX_NINPUTS]; /* a turn's elements in dim[] */
 } turning;
 
 static kexpr *scaled(const turning *w, int64_t n)
@@ -22,7 +22,7 @@ static kexpr *scaled(const turning *w, int64_t n)
 		      kx_var(w->a, w->number));
 }
 
-/* An index of an input's dimension d, as one of the part that is there. */
+/* An index in dimension d of an input, relative to the part that is there. */
 static kexpr *shifted(const turning *w, int input, int d, kexpr *index)
 {
 	if (w->to->dim[input] != d)
@@ -30,8 +30,8 @@ static kexpr *shifted(const turning *w, int input, int d, kexpr *index)
 	return kx_fn2(w->a, FN_SUB, index, scaled(w, w->shift[input]));
 }
 
-/* e where var counts from the turn's first value, and indices from the first
- * element of what inputs have. */
+/* e with var counted from the turn's first value, and indices from the first
+ * element that inputs have. */
 static kexpr *turned(const turning *w, const kexpr *e)
 {
 	if (e->kind == KX_VAR && e->var == w->var)
@@ -47,8 +47,8 @@ static kexpr *turned(const turning *w, const kexpr *e)
 	return copy;
 }
 
-/* Finds the inputs that are parts of a turn: those of the plan, and those that
- * are read nowhere else. */
+/* Finds the inputs that are parts for a turn: the plan's, and those that are
+ * read only inside the turn's part. */
 static void set_inputs(turning *w, const plan *p, const plan_node *n,
 		       const kernel *k)
 {
@@ -73,7 +73,7 @@ static void set_inputs(turning *w, const plan *p, const plan_node *n,
 	}
 }
 
-/* The input that is the turn's number. */
+/* Adds an input for the turn's number. */
 static kexpr *add_number(turning *w)
 {
 	kernel *k = &w->to->kernel;
@@ -83,7 +83,8 @@ static kexpr *add_number(turning *w)
 	return kx_read(w->a, k->ninputs++, DT_I64, 0, NULL, NULL);
 }
 
-/* Of a turn's expression, the number out of an input where it hangs on it. */
+/* A turn's expression with the number replaced by a read of an input if the
+ * expression depends on it. */
 static kexpr *numbered(turning *w, const kexpr *e, const kvar *vars,
 		       kexpr **by)
 {

@@ -1,9 +1,9 @@
-/* Annotations of microsoft/nnscaler, nnscaler/graph/function/dimops.py.
+/* Annotations for microsoft/nnscaler (nnscaler/graph/function/dimops.py).
  *
- * A part runs the same function on smaller tensors, and knows nothing of the
- * others: the result may depend neither on the part's offset nor on the
- * undivided size.  '+' divides all inputs that do not have the dimension by
- * value, so that all of them have to have it. */
+ * A part runs the same function on smaller tensors and knows nothing about the
+ * others.  So the result may depend neither on the part's offset nor on the
+ * undivided size.  '+' divides all inputs without the dimension by value, so
+ * all inputs need to have it. */
 #include "config.h"
 
 #include "compiler/export/text.h"
@@ -12,7 +12,7 @@
 
 /* ---- sizes in an operator's text ---------------------------------------- */
 
-/* Whether a name stands in an expression for a number, not in an index. */
+/* Whether a name in an expression is used as a number, outside indices. */
 static bool uses(const ast_expr *e, const char *name)
 {
 	if (!e)
@@ -47,7 +47,8 @@ static bool uses_a_size(const ast_op *op)
 	return false;
 }
 
-/* Whether an operator that is called, however deep, computes with a size. */
+/* Whether an operator that is called, directly or indirectly, computes with a
+ * size. */
 static bool callee_uses_a_size(const ast_op *op)
 {
 	for (int i = 0; i < op->nlets; i++) {
@@ -59,20 +60,21 @@ static bool callee_uses_a_size(const ast_op *op)
 	return false;
 }
 
-/* The name of dimension d of a parameter with n of them; NULL for none. */
+/* The name of dimension d of a parameter with n dimensions; NULL if it has
+ * none. */
 static const char *size_name(const ast_tensor *p, int n, int d)
 {
 	int pack = 0;
 	while (pack < p->ndims && p->dims[pack]->kind != AST_PACK)
 		pack++;
-	int after = p->ndims - 1 - pack; /* dimensions behind the pack */
+	int after = p->ndims - 1 - pack; /* dimensions after the pack */
 	if (pack == p->ndims || d < pack)
 		return p->dims[d]->name;
 	return d < n - after ? NULL : p->dims[p->ndims - (n - d)]->name;
 }
 
-/* Whether dimension d of a result with n of them is the size of an input: a
- * part would need another value of an attribute else. */
+/* Whether dimension d of a result with n dimensions is a size of an input.
+ * Otherwise a part would need another value of an attribute. */
 static bool is_inputs_size(const ast_op *op, const ast_tensor *t, int n, int d)
 {
 	const char *pack = NULL;
@@ -101,7 +103,7 @@ static bool is_result_of_attribute(const rule *r, const ast_op *op, int factor)
 	return false;
 }
 
-/* Whether the size of a dimension of the factor is a number in the body. */
+/* Whether the body uses the size of a factor's dimension as a number. */
 static bool size_counts(const rule *r, const ast_op *op, int factor)
 {
 	for (int i = 0; i < r->ninputs; i++)
@@ -122,8 +124,8 @@ static bool size_counts(const rule *r, const ast_op *op, int factor)
 typedef struct writing {
 	const tdl_modules *modules;
 	const ast_op *op;
-	char *marks; /* by factor: ' ', '+', '^'; '#' for one in no input */
-	bool unsized; /* a number is needed that is not known */
+	char *marks; /* by factor: ' ', '+', '^'; '#' if no input has it */
+	bool unsized; /* a needed number is not known */
 } writing;
 
 static bool all_have(const rule_tensor *t, int n, int factor)
@@ -134,8 +136,7 @@ static bool all_have(const rule_tensor *t, int n, int factor)
 	return true;
 }
 
-/* Whether the factor is, in its own length, in an input: only there are names
- * bound. */
+/* Whether an input has the factor in its own size; only inputs bind names. */
 static bool is_bound(const rule *r, int factor)
 {
 	const rule_factor *f = &r->factors[factor];
@@ -159,7 +160,7 @@ static char mark(const rule *r, const writing *w, int factor)
 	    is_result_of_attribute(r, w->op, factor) ||
 	    callee_uses_a_size(w->op))
 		return '^';
-	/* Before shapes are known nothing else knows of positions. */
+	/* Before shapes are known nothing else knows about positions. */
 	if (f->size < 0 && body_uses(w->op, f->name))
 		return '^';
 	if (f->kind == RULE_PASS)
@@ -203,7 +204,7 @@ static const char *dim(arena *a, const rule *r, const rule_dim *d, void *more)
 	return arena_printf(a, "(%s)", s);
 }
 
-/* A scalar is a tensor of one element. */
+/* The tensors as text.  A scalar is a tensor of one element. */
 static char *tensors(arena *a, const rule *r, const rule_tensor *t, int n,
 		     writing *w)
 {
@@ -227,8 +228,8 @@ static bool in_product(const rule *r, int factor)
 	return false;
 }
 
-/* Facts that the annotation leaves out: factors frozen only here, and the sizes
- * of those in products. */
+/* Facts that the annotation leaves out: factors that are frozen only here, and
+ * their sizes in products. */
 static char *remarks(arena *a, const rule *r, const writing *w)
 {
 	char *s = arena_strdup(a, "");
@@ -245,7 +246,7 @@ static char *remarks(arena *a, const rule *r, const writing *w)
 	return s;
 }
 
-/* A pack is '*', where it is passed on. */
+/* Whether a pack can be written as '*', because it is passed on. */
 static bool packs_pass(const rule *r, const writing *w)
 {
 	int n = 0;

@@ -12,7 +12,7 @@ const char onnx_configuration[] = "tdlc";
 
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_LEN = 2, WIRE_32 = 5 };
 
-/* The numbers of fields. */
+/* Numbers of fields. */
 enum {
 	MODEL_IR_VERSION = 1,
 	MODEL_GRAPH = 7,
@@ -68,8 +68,8 @@ static int shards_of(const plan *p, const cuts *c, int dim)
 	return n;
 }
 
-/* The number of the shard that a device holds: that of the last dimension runs
- * fastest, in each the outermost axis slowest. */
+/* The number of the shard on a device.  The last dimension changes fastest;
+ * within a dimension the outermost axis changes slowest. */
 static int shard_of(const plan *p, const plan_tensor *t, int device)
 {
 	int coords[MAX_AXES], shard = 0;
@@ -81,8 +81,8 @@ static int shard_of(const plan *p, const plan_tensor *t, int device)
 	return shard;
 }
 
-/* The devices of each shard: one of them, or a group, whose number is below
- * 0. */
+/* Writes the devices of each shard: one device, or a group with a negative
+ * number. */
 static void put_devices(onnx_bytes *to, const plan *p, const plan_tensor *t,
 			int nshards)
 {
@@ -113,7 +113,7 @@ static void put_dim(onnx_bytes *to, const plan_tensor *t, int d, int nshards)
 	put_message(to, 4, &dim);
 }
 
-/* A ShardingSpecProto. */
+/* Writes a ShardingSpecProto. */
 static void put_spec(onnx_bytes *to, const plan *p, const plan_tensor *t)
 {
 	onnx_bytes spec = { .a = to->a, .nspecs = 1 };
@@ -180,7 +180,8 @@ typedef struct editor {
 	strmap *tensors; /* by name */
 } editor;
 
-/* Adds the layout of a tensor that the plan stores and has words for, once. */
+/* Adds the layout of a tensor, once, if the plan stores it and the format can
+ * express it. */
 static void annotate(const editor *e, onnx_bytes *to, strmap *done,
 		     const field *name)
 {

@@ -47,8 +47,8 @@ static const char makefile[] =
 	"\n"
 	".PHONY: clean\n";
 
-/* The elements of all that is there before the first step, one tensor behind
- * the other in the order of their numbers. */
+/* Writes the elements of all tensors that exist before the first step, one
+ * after the other in the order of numbers. */
 static bool add_constants(arena *a, const plan *p, files *to, diag_sink *s)
 {
 	int64_t nbytes = 0;
@@ -74,7 +74,7 @@ static bool add_constants(arena *a, const plan *p, files *to, diag_sink *s)
 	return true;
 }
 
-/* Whether the program's own text combines partial results of a type. */
+/* Whether the program's own code combines partial results of a type. */
 static bool combines(dtype t)
 {
 	return t == DT_BOOL || (dtype_bits(t) >= 8 && dtype_is_int(t)) ||
@@ -131,7 +131,7 @@ bool program_of(arena *a, const plan *p, diag_sink *s, program *to)
 		return false;
 	for (int i = 0; i < header_count; i++) {
 		const char *name = headers[i].name, *slash;
-		/* program/main.cu goes to the top. */
+		/* program/main.cu goes to the top folder. */
 		slash = strncmp(name, "tdl/", 4) ? strrchr(name, '/') : NULL;
 		add_text(a, &all, slash ? slash + 1 : name, headers[i].text);
 	}

@@ -1,5 +1,5 @@
 /* The part of a program that depends on its plan: tables of the tensors, and
- * the instructions as functions, in the order of the program. */
+ * the instructions as functions in the program's order. */
 #include "config.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ typedef struct writer {
 #define SAY(...)  text_line(&w->t, __VA_ARGS__)
 #define OPEN(...) text_open(&w->t, __VA_ARGS__)
 #define CLOSE()	  text_close(&w->t)
-/* Of a table. */
+/* Ends a table. */
 #define CLOSE_TABLE() (w->t.depth--, SAY("};"))
 
 /* ---- kernels ----------------------------------------------------------- */
@@ -68,7 +68,7 @@ static void declare_kernels(writer *w)
 
 /* ---- comments ---------------------------------------------------------- */
 
-/* Text that may stand in a comment, or in a string. */
+/* Text made safe for a comment or a string. */
 static const char *clean(arena *a, const char *s)
 {
 	char *to = arena_strdup(a, s);
@@ -146,13 +146,14 @@ static int float_of(dtype t)
 	}
 }
 
-/* Whether a tensor is there before a step or after it. */
+/* Whether a tensor exists before or after a step. */
 static bool stays(const plan_tensor *t)
 {
 	return t->buffer >= 0 && (t->role != PLAN_RESULT || t->output);
 }
 
-/* Of a name; file systems take 255 bytes, with what is behind it. */
+/* Bytes of a name; with its suffix it has to be within the 255 of file
+ * systems. */
 enum { LONGEST_FILE = 200 };
 
 static const char *file_of(arena *a, strmap *taken, const char *name)
@@ -291,7 +292,7 @@ static void write_run(writer *w, int instr)
 
 /* ---- transfers --------------------------------------------------------- */
 
-/* The offset of a box in a region that holds it, and its steps, in bytes. */
+/* The offset of a box in a region that contains it, and its steps, in bytes. */
 static int64_t place_of(const region *r, const box *at, int64_t size,
 			int64_t *step)
 {

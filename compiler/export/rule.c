@@ -1,5 +1,5 @@
-/* From links to a rule: a class of pieces is a factor, which may be divided if
- * all stages pass it on. */
+/* Turns links into a rule.  A class of pieces becomes a factor.  It may be
+ * divided if all stages pass it on. */
 #include "config.h"
 
 #include "compiler/export/rule.h"
@@ -20,7 +20,7 @@ typedef struct composer {
 	arena *arena;
 	const links *links;
 	const pieces *pieces;
-	int *factor; /* by class: its number in the rule plus 1; 0: none yet */
+	int *factor; /* by class: number in the rule plus 1; 0: none yet */
 	VEC(rule_factor) factors;
 	VEC(const char *) notes;
 } composer;
@@ -42,8 +42,8 @@ static int class_of(const composer *c, int piece)
 	return piece_class(c->pieces, piece);
 }
 
-/* The variable of a stage that the class divides: -1 for none, -2 where there
- * are several. */
+/* The variable of a stage that the class divides; -1 if there is none, -2 if
+ * there are several. */
 static int var_in(const composer *c, int s, int class)
 {
 	int found = -1;
@@ -53,7 +53,7 @@ static int var_in(const composer *c, int s, int class)
 	return found;
 }
 
-/* Whether a stage reads, of what the class divides, what it may not. */
+/* Whether a stage reads more of what the class divides than its part. */
 static bool reads_whole(const composer *c, int s, int class)
 {
 	const link_stage *st = &c->links->stages[s];
@@ -67,8 +67,8 @@ static bool reads_whole(const composer *c, int s, int class)
 	return false;
 }
 
-/* The inputs of a stage that are partial results, a bit each of the first 64;
- * *others: whether there are further ones. */
+/* The mask of a stage's inputs that are partial results, among the first 64.
+ * *others: whether there are others. */
 static uint64_t partial_inputs(const link_stage *st, const bool *partial,
 			       bool *others)
 {
@@ -83,7 +83,7 @@ static uint64_t partial_inputs(const link_stage *st, const bool *partial,
 	return set;
 }
 
-/* Whether a stage hands on sums of a set of its inputs. */
+/* Whether a stage passes on sums of a set of its inputs. */
 static bool hands_on(const link_stage *st, uint64_t set)
 {
 	if (!(set & (set - 1)))
@@ -94,8 +94,8 @@ static bool hands_on(const link_stage *st, uint64_t set)
 	return false;
 }
 
-/* Adds to *f the division of variable v of the class by a stage.  False if it
- * has none, or one that no target can express. */
+/* Adds to *f how a stage divides variable v of the class.  Returns false if it
+ * does not, or in a way that no target can express. */
 static bool divides(const composer *c, int s, int v, int class, bool *partial,
 		    class_facts *f)
 {
@@ -169,7 +169,7 @@ static class_facts facts_of(const composer *c, int class)
 
 /* ---- names -------------------------------------------------------------- */
 
-/* Words of Python, which no name may be. */
+/* Whether a name is a keyword of Python. */
 static bool is_keyword(const char *s)
 {
 	static const char *const words[] = { "and", "as", "assert", "async",
@@ -190,7 +190,7 @@ static bool is_taken(const composer *c, const char *name)
 	return false;
 }
 
-/* name as an identifier that begins with a letter and is not taken. */
+/* The name as an identifier that begins with a letter and is not in use. */
 static const char *identifier(const composer *c, const char *name)
 {
 	char *s = arena_strdup(c->arena, name);
@@ -215,8 +215,8 @@ static const char *piece_name(const composer *c, const entity *e, int class,
 	return name;
 }
 
-/* After the last stage's variable, or, where no stage has one, the tensor's
- * dimension. */
+/* The name of a class: that of the last stage's variable or, if no stage has
+ * one, of the tensor's dimension. */
 static const char *class_name(const composer *c, int class, int value, int d)
 {
 	const links *l = c->links;
@@ -237,7 +237,7 @@ static int64_t piece_size(const entity *e, int i)
 	return end < 0 ? -1 : end / e->at[i];
 }
 
-/* The least size of a piece of a class. */
+/* The least size of a class's pieces. */
 static int64_t class_size(const composer *c, int class)
 {
 	int64_t least = INT64_MAX;
@@ -275,14 +275,14 @@ static void note_factor(composer *c, const rule_factor *f,
 				      "depends on where it begins", f->name));
 }
 
-/* A factor of which a tensor needs all. */
+/* A factor of which a tensor needs everything. */
 static int whole_factor(composer *c, const char *name, int64_t size)
 {
 	rule_factor f = { .name = name, .size = size, .kind = RULE_WHOLE };
 	return add_factor(c, f);
 }
 
-/* The factor of a class. */
+/* The factor for a class. */
 static rule_factor make_factor(composer *c, int class, int value, int d,
 			       class_facts *facts)
 {
@@ -290,14 +290,14 @@ static rule_factor make_factor(composer *c, int class, int value, int d,
 	rule_factor f = { class_name(c, class, value, d), class_size(c, class),
 			  facts->kind, c->links->values[value].pack[d],
 			  facts->positional, facts->direct };
-	/* A factor of size 1 is not divided in any case. */
+	/* A factor of size 1 is never divided. */
 	if (f.size >= 0 && f.size <= 1 && f.kind == RULE_WHOLE)
 		f.kind = RULE_PASS;
 	return f;
 }
 
-/* The factor that a piece of dimension d of a value is.  One of another size
- * was to follow its class; where it cannot, all of it is needed. */
+/* The factor for a piece of dimension d of a value.  A piece of another size
+ * may follow its class; if it cannot, it is needed completely. */
 static int factor_of(composer *c, int piece, int64_t size, int value, int d)
 {
 	int class = class_of(c, piece);
@@ -323,8 +323,8 @@ bool rule_tensor_has(const rule_tensor *t, int factor)
 	return false;
 }
 
-/* A factor comes once in a tensor; where it would come again, all is
- * needed. */
+/* The factors of a tensor, each once.  If one occurs again, the dimension is
+ * needed completely. */
 static rule_tensor tensor_of(composer *c, int value, const char *name)
 {
 	const link_value *v = &c->links->values[value];
@@ -346,7 +346,7 @@ static rule_tensor tensor_of(composer *c, int value, const char *name)
 	return t;
 }
 
-/* Adds a note on the region read of a dimension that follows a variable
+/* Adds a note on the region that is read of a dimension that follows a variable
  * inexactly. */
 static void note_link(composer *c, int s, int i, int d)
 {

@@ -29,7 +29,7 @@ static char *tensors(arena *a, const rule *r, const rule_tensor *t, int n)
 	return text_tensors(a, r, t, n, ", ", "[", "]", dim, NULL);
 }
 
-/* " reduction={k}", nothing where there is none. */
+/* " reduction={k}"; empty if there is none. */
 static char *special(arena *a, const rule *r, rule_kind kind, const char *name)
 {
 	char *s = arena_strdup(a, "");
@@ -52,7 +52,7 @@ static char *sizes(arena *a, const rule *r)
 	return r->nfactors ? arena_printf(a, " {%s}", s) : s;
 }
 
-/* "// i = b, j = d_0": the factors in the operator's own words. */
+/* "// i = b, j = d_0": the factors under the operator's own names. */
 static char *names(arena *a, const rule *r)
 {
 	char *s = arena_strdup(a, "");
