@@ -20,9 +20,8 @@ typedef struct measurer {
 	node_id *instr; /* by instruction: the graph's node; NONE */
 	layer_cost *costs; /* by class */
 	strmap *tensors; /* the graph's, by name */
-	int *maker, *reader; /* by tensor: the layer that makes it in a forward
-				pass, and the first other one that reads it in
-				its own; NONE */
+	int *keeper; /* by tensor: the first layer of which a later pass reads
+			it; that has it; NONE */
 } measurer;
 
 static void find_nodes(measurer *m)
@@ -104,17 +103,16 @@ static void count_seconds(measurer *m, instr_times *x)
 
 /* ---- memory ------------------------------------------------------------ */
 
-/* The passes that have a place, of the body. */
+/* The passes that have a buffer, of the body. */
 typedef struct pass_span {
 	plan_pass first, last;
-	const tensor *kept; /* of the graph, which the last pass reads */
-	bool own; /* .. in the layer that makes it */
+	int layer; /* the first of which a later pass reads it; nlayers */
+	bool written; /* in the body */
 } pass_span;
 
 typedef struct pass_note {
 	measurer *m;
-	pass_span *of; /* by place */
-	const int *group;
+	pass_span *of; /* by buffer */
 	int instr;
 } pass_note;
 
@@ -133,26 +131,22 @@ static const tensor *tensor_of(const measurer *m, int buffer)
 static void note_pass(void *to, int buffer)
 {
 	pass_note *x = to;
-	pass_span *s = &x->of[x->group[buffer]];
+	pass_span *s = &x->of[buffer];
 	plan_pass pass = pass_of(x->m, x->m->instr[x->instr]);
 	if (pass > s->last)
 		s->last = pass;
 	if (pass < s->first)
 		s->first = pass;
-	if (pass == PASS_FORWARD)
-		return;
-	const tensor *t = tensor_of(x->m, buffer);
 	node_id n = x->m->instr[x->instr];
-	const int *layer = x->m->c->division.stage;
-	s->kept = t ? t : s->kept;
-	s->own |= t && t->producer != NONE && layer[t->producer] == layer[n];
+	if (pass > s->first && x->m->c->division.stage[n] < s->layer)
+		s->layer = x->m->c->division.stage[n];
 }
 
-/* The pass that makes what a place is fed with, where another layer does. */
+/* The pass that makes what a buffer is fed with, where another layer does. */
 static void note_maker(pass_note *x, int buffer)
 {
 	const tensor *t = tensor_of(x->m, buffer);
-	pass_span *s = &x->of[x->group[buffer]];
+	pass_span *s = &x->of[buffer];
 	if (!t || t->producer == NONE)
 		return;
 	plan_pass pass = pass_of(x->m, t->producer);
@@ -160,15 +154,16 @@ static void note_maker(pass_note *x, int buffer)
 		s->first = pass;
 }
 
-/* By place: the first and the last pass that writes or reads it. */
-static pass_span *find_passes(measurer *m, const int *group)
+/* By buffer: the first and the last pass that writes or reads it. */
+static pass_span *find_passes(measurer *m)
 {
 	pass_span *of = ARENA_ARRAY(m->tmp, pass_span, m->p->nbuffers);
 	for (int b = 0; b < m->p->nbuffers; b++)
-		of[b] = (pass_span){ PASS_WEIGHT, PASS_FORWARD, NULL,
-				     false };
+		of[b] = (pass_span){ PASS_WEIGHT, PASS_FORWARD,
+				     m->c->layers->n, false };
 	for (int i = m->p->loop.begin; i < m->p->loop.end; i++) {
-		pass_note n = { m, of, group, i };
+		pass_note n = { m, of, i };
+		of[m->p->program[i].to].written = true;
 		plan_reads(m->p, &m->p->program[i], note_pass, &n);
 		if (m->p->program[i].op == PLAN_FEED)
 			note_maker(&n, m->p->program[i].to);
@@ -176,6 +171,19 @@ static pass_span *find_passes(measurer *m, const int *group)
 			note_pass(&n, m->p->program[i].to);
 	}
 	return of;
+}
+
+/* As in a stage, what one pass writes and a later one reads has slots, and so
+ * shares its place with nothing else. */
+static plan_places find_places(measurer *m, layout_classes *f,
+			       const pass_span *passes)
+{
+	plan own = *m->p;
+	own.buffers = ARENA_COPY(m->tmp, own.buffers, own.nbuffers);
+	for (int b = 0; b < own.nbuffers; b++)
+		own.buffers[b].slots = passes[b].written &&
+				       passes[b].first < passes[b].last;
+	return plan_find_places(m->tmp, &own, f);
 }
 
 typedef enum use_kind { USE_FIXED, USE_KEPT, USE_PASSING, USE_ONCE } use_kind;
@@ -288,20 +296,21 @@ static double aligned(int64_t nbytes)
 	return (double)((nbytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN);
 }
 
+/* A layer's are those that it is the first to keep: of stages that begin behind
+ * that, they are added to the sums of layers. */
 static void count_kept(measurer *m, layer_cost *to, cost_pair pair,
-		       double nbytes, const tensor *t, bool own)
+		       double nbytes, const tensor *t, int layer)
 {
 	const pipeline_costs *c = m->c;
-	int maker = t ? m->maker[t - c->layers->g->tensors] : NONE;
-	int reader = t ? m->reader[t - c->layers->g->tensors] : NONE;
-	if (reader == NONE || pair == COST_BACKWARD_WEIGHT) {
+	int first = t ? m->keeper[t - c->layers->g->tensors] : NONE;
+	if (first == NONE) {
 		to->kept[pair] += nbytes;
 		return;
 	}
-	if (c->is_first[reader])
-		m->costs[c->class[reader]].kept[pair] += nbytes;
-	if (own && maker != NONE && c->is_first[maker])
-		m->costs[c->class[maker]].held += nbytes;
+	if (layer < first)
+		first = layer;
+	if (c->is_first[first])
+		m->costs[c->class[first]].kept[pair] += nbytes;
 }
 
 /* Values that are kept for a second part of the backward pass are there for a
@@ -309,9 +318,9 @@ static void count_kept(measurer *m, layer_cost *to, cost_pair pair,
 static void count_bytes(measurer *m, layout_classes *f)
 {
 	const plan *p = m->p;
-	plan_places at = plan_find_places(m->tmp, p, f);
+	const pass_span *passes = find_passes(m);
+	plan_places at = find_places(m, f, passes);
 	const int *reader = first_readers(m, at.group);
-	const pass_span *passes = find_passes(m, at.group);
 	passing_use passing[2] = { passing_new(m), passing_new(m) };
 	for (int b = 0; b < p->nbuffers; b++) {
 		const arena_item *x = &at.items[b];
@@ -324,8 +333,8 @@ static void count_bytes(measurer *m, layout_classes *f)
 		if (kind == USE_FIXED)
 			to->fixed += nbytes;
 		else if (kind == USE_KEPT)
-			count_kept(m, to, pair, nbytes, passes[b].kept,
-				   passes[b].own);
+			count_kept(m, to, pair, nbytes, tensor_of(m, b),
+				   passes[b].layer);
 		for (int i = 0; i < 2; i++)
 			if (kind == USE_PASSING ||
 			    (kind == USE_KEPT && !i &&
@@ -419,24 +428,21 @@ static const plan *without_ends(const measurer *m, const plan *p)
 	return own;
 }
 
-/* Values that go from layer to layer are those of the first that reads them. */
-static void find_ends(measurer *m)
+static void find_keepers(measurer *m)
 {
 	const graph *g = m->c->layers->g;
-	const int *layer = m->c->layers->layer;
-	m->maker = ARENA_ARRAY(m->tmp, int, g->ntensors);
-	m->reader = ARENA_ARRAY(m->tmp, int, g->ntensors);
-	for (tensor_id t = 0; t < g->ntensors; t++) {
-		node_id from = g->tensors[t].producer;
-		m->maker[t] = from == NONE ? NONE : layer[from];
-		m->reader[t] = NONE;
-	}
-	for (node_id n = g->nnodes; n-- > 0;)
+	const stage_division *d = &m->c->division;
+	m->keeper = ARENA_ARRAY(m->tmp, int, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		m->keeper[t] = NONE;
+	for (node_id n = 0; n < g->nnodes; n++)
 		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++) {
 			tensor_id t = g->nodes[n].inputs[i];
-			if (m->maker[t] != NONE && layer[n] != NONE &&
-			    layer[n] != m->maker[t])
-				m->reader[t] = layer[n];
+			int *first = &m->keeper[t];
+			if (g->turns->sections[n] == SECTION_BODY &&
+			    d->pass[n] > pass_of(m, g->tensors[t].producer) &&
+			    (*first == NONE || d->stage[n] < *first))
+				*first = d->stage[n];
 		}
 }
 
@@ -452,7 +458,7 @@ static bool measure(const plan_request *how, const pipeline_costs *c,
 				   how->sink);
 	if (l) {
 		m.tensors = tensors_of(&m);
-		find_ends(&m);
+		find_keepers(&m);
 		m.p = without_ends(&m, lowering_draft(m.tmp, l, plain,
 						      &rooms));
 		layout_classes *f = lowering_classes(l);

@@ -9,7 +9,7 @@
 #define TDL_COMPILER_PORTFOLIO_PIPELINE_COSTS_H
 
 #include "base/intern.h"
-#include "compiler/portfolio/pipeline_layers.h"
+#include "compiler/portfolio/pipeline_crossings.h"
 #include "compiler/portfolio/pipeline_ways.h"
 
 /* The passes between which a value is kept: the forward pass; the backward
@@ -34,9 +34,6 @@ typedef struct layer_cost {
 	 * all layers while it is computed.  The last two for backward passes in
 	 * one part, and in two. */
 	double fixed, kept[COST_PAIRS], passing[2], around[2];
-	/* Bytes that later layers receive and keep, and that this layer's
-	 * backward pass reads too. */
-	double held;
 	/* The fraction, 0 to 1, on the device of what a micro-batch brings the
 	 * layer from outside. */
 	double given;
@@ -56,6 +53,7 @@ typedef struct pipeline_costs {
 	bool *is_first; /* by layer: it is the first of its class */
 	const graph *sample; /* the first layers of all classes */
 	stage_division division; /* each layer is a stage */
+	const pipeline_crossings *crossings;
 	strmap *nodes; /* nodes of the graph, by name */
 } pipeline_costs;
 

@@ -114,6 +114,7 @@ const pipeline_costs *pipeline_costs_new(arena *a, const pipeline_layers *l)
 	c->division = pipeline_layers_divide(a, l, l->n, 1, all);
 	find_classes(a, tmp, c, hash_layers(tmp, l, c->division.stage,
 					    c->division.pass));
+	c->crossings = pipeline_crossings_new(a, l, &c->division);
 	c->sample = sample_of(a, c);
 	c->nodes = strmap_new(a);
 	for (node_id n = 0; n < l->g->nnodes; n++)

@@ -38,18 +38,6 @@ stage_division pipeline_layers_divide(arena *a, const pipeline_layers *l,
 				      int nstages, int nchunks,
 				      const int *first);
 
-/* Whether node n of a layer reads tensor t as one that a micro-batch brings
- * from outside: from another layer, or from the batch. */
-bool pipeline_is_given(const pipeline_layers *l, tensor_id t, node_id n);
-
-/* Bytes per micro-batch that a stage of layers receives, each tensor once, in
- * a: for layers [i, j) at i (n + 1) + j. again: only tensors that an earlier
- * layer reads too. */
-double *pipeline_layers_given(arena *a, const pipeline_layers *l, bool again);
-
-/* The same for what they compute and later layers read. */
-double *pipeline_layers_sent(arena *a, const pipeline_layers *l);
-
 /* Divides layers into nstages <= n stages so that the longest stage, including
  * its messages, is as short as possible: first[0 .. nstages]. speed[s]: the
  * devices of stage s, relative to those that the times are for; bandwidth:

@@ -11,6 +11,7 @@ enum { MOST_NODES = 40000, MOST_PLANS = 64 };
 typedef struct refiner {
 	const plan_request *how;
 	const pipeline_layers *layers;
+	const pipeline_sums *sums;
 	pipeline_result *best;
 	int left; /* plans that may be made */
 	bool failed;
@@ -21,25 +22,53 @@ static int parts_of(const pipeline_cut *c)
 	return c->nstages * c->chunks;
 }
 
+/* Whether a cut is better than the best, and is that now. */
+static bool is_better(refiner *x, const pipeline_cut *cut)
+{
+	pipeline_result r;
+	if (x->failed || x->left == 0)
+		return false;
+	x->left--;
+	x->failed = !pipeline_plan(x->how, x->layers, cut, &r);
+	if (x->failed || r.refused || !pipeline_is_better(x->how, &r, x->best))
+		return false;
+	*x->best = r;
+	return true;
+}
+
+/* Sets the ways that are expected to be the fastest of the stages around cut q,
+ * where these are others. */
+static bool set_ways(const refiner *x, int q, pipeline_cut *cut)
+{
+	int turns = x->layers->g->turns->turns;
+	bool any = false;
+	pipeline_way *ways = ARENA_COPY(x->how->arena, cut->ways,
+					cut->nstages);
+	for (int s = q - 1; s <= q && cut->chunks == 1; s++) {
+		stage_place at = pipeline_sums_place(cut, s, turns);
+		double seconds;
+		const way_sums *w = pipeline_sums_best(x->sums, &at, 1,
+						       &seconds);
+		if (!w || pipeline_way_equal(&w->way, &ways[s]))
+			continue;
+		ways[s] = w->way;
+		any = true;
+	}
+	cut->ways = ways;
+	return any;
+}
+
 /* Whether the best with cut q `by' layers later is better, and is the best
- * now. */
+ * now; by the ways of the best, or by those that go with these layers. */
 static bool is_moved(refiner *x, int q, int by)
 {
-	pipeline_result moved;
 	pipeline_cut cut = *x->best->cut;
 	int *first = ARENA_COPY(x->how->arena, cut.first, parts_of(&cut) + 1);
 	first[q] += by;
 	cut.first = first;
-	if (x->failed || x->left == 0 || first[q] <= first[q - 1] ||
-	    first[q] >= first[q + 1])
-		return false;
-	x->left--;
-	x->failed = !pipeline_plan(x->how, x->layers, &cut, &moved);
-	if (x->failed || moved.refused ||
-	    !pipeline_is_better(x->how, &moved, x->best))
-		return false;
-	*x->best = moved;
-	return true;
+	return first[q] > first[q - 1] && first[q] < first[q + 1] &&
+	       (is_better(x, &cut) ||
+		(set_ways(x, q, &cut) && is_better(x, &cut)));
 }
 
 /* Moves a cut as far as it pays, in the direction in which it does. */
@@ -53,10 +82,10 @@ static bool move_cut(refiner *x, int q)
 }
 
 bool pipeline_refine(const plan_request *how, const pipeline_layers *l,
-		     pipeline_result *best)
+		     const pipeline_sums *sums, pipeline_result *best)
 {
 	int most = MOST_NODES / (l->g->nnodes + 1);
-	refiner x = { how, l, best, most < MOST_PLANS ? most : MOST_PLANS,
+	refiner x = { how, l, sums, best, most < MOST_PLANS ? most : MOST_PLANS,
 		      false };
 	bool any = true;
 	while (any) {

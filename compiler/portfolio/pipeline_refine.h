@@ -3,15 +3,16 @@
 #ifndef TDL_COMPILER_PORTFOLIO_PIPELINE_REFINE_H
 #define TDL_COMPILER_PORTFOLIO_PIPELINE_REFINE_H
 
-#include "compiler/portfolio/pipeline_plan.h"
+#include "compiler/portfolio/pipeline_sums.h"
 
 /* The program over layers adds up what each layer costs by itself, but a plan
  * is fused across layers and its messages overlap.  So the neighbours of the
  * best division, with one cut moved by one layer, are planned, lowered and
  * simulated, and a better one replaces it, until none is better or as many were
- * planned as the graph's size allows. *best is a plan.  Returns false after
- * adding errors. */
+ * planned as the graph's size allows.  The stages around a moved cut keep their
+ * ways, or get those expected to be fastest there. *best is a plan.  Returns
+ * false after adding errors. */
 bool pipeline_refine(const plan_request *how, const pipeline_layers *l,
-		     pipeline_result *best);
+		     const pipeline_sums *sums, pipeline_result *best);
 
 #endif

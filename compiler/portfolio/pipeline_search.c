@@ -260,7 +260,7 @@ static void refine_by_time(searcher *x, const pipeline_result *from,
 	pipeline_result fast = *from, again;
 	plan_request roomy = *x->how;
 	roomy.memory = PLAN_MAX_BYTES;
-	x->failed = !pipeline_refine(&roomy, x->layers, &fast) ||
+	x->failed = !pipeline_refine(&roomy, x->layers, &x->sums, &fast) ||
 		    !pipeline_plan(x->how, x->layers, fast.cut, &again);
 	if (!x->failed && pipeline_is_better(x->how, &again, best))
 		*best = again;
@@ -272,7 +272,7 @@ static void refine(searcher *x, pipeline_result *best)
 	const pipeline_result from = *best;
 	if (!best->plan || x->failed)
 		return;
-	x->failed = !pipeline_refine(x->how, x->layers, best);
+	x->failed = !pipeline_refine(x->how, x->layers, &x->sums, best);
 	if (!x->failed && !pipeline_is_within(x->how, best))
 		refine_by_time(x, &from, best);
 }
@@ -384,9 +384,6 @@ bool pipeline_search(const plan_request *how, const pipeline_aims *aims,
 			.a = x.tmp,
 			.how = &x.costed,
 			.costs = pipeline_costs_new(how->arena, x.layers),
-			.given = pipeline_layers_given(x.tmp, x.layers, false),
-			.again = pipeline_layers_given(x.tmp, x.layers, true),
-			.sent = pipeline_layers_sent(x.tmp, x.layers),
 			.recompute = aims->recompute,
 		};
 		x.measurer = (pipeline_measurer){ &named, &x.sums,

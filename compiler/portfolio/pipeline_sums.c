@@ -65,7 +65,6 @@ void pipeline_sums_add(pipeline_sums *x, const way_costs *w)
 	for (int k = 0; k < NSUMS; k++)
 		*to[k] = ARENA_ARRAY(x->a, double, n + 1);
 	s.given = ARENA_ARRAY(x->a, double, n + 1);
-	s.held = ARENA_ARRAY(x->a, double, n + 1);
 	for (int i = 0; i < n; i++) {
 		const layer_cost *c = &w->of[x->costs->class[i]];
 		double again = x->recompute ? 1 : 0;
@@ -75,7 +74,6 @@ void pipeline_sums_add(pipeline_sums *x, const way_costs *w)
 			c->fixed, c->once, c->kept[0], c->kept[1], c->kept[2]
 		};
 		s.given[i] = c->given;
-		s.held[i] = c->held;
 		for (int k = 0; k < NSUMS; k++)
 			(*to[k])[i + 1] = (*to[k])[i] + of[k];
 	}
@@ -109,14 +107,13 @@ static double pair_bytes(const way_sums *w, const stage_place *at,
 	return w->kept[pair][at->j] - w->kept[pair][at->i];
 }
 
-/* The same of what the stage is given that a layer before it was given first,
- * and of what its last layer keeps for layers behind it, and for itself. */
-static double kept_at_ends(const pipeline_sums *x, const way_sums *w,
-			   const stage_place *at)
+/* The same of what the stage is given that counts as a layer's before it, since
+ * that keeps it, too. */
+static double kept_again(const pipeline_sums *x, const way_sums *w,
+			 const stage_place *at)
 {
-	int n = x->costs->layers->n, all = at->i * (n + 1) + at->j;
-	return w->given[at->i] * x->again[all] +
-	       (at->j < n ? w->held[at->j - 1] : 0);
+	int all = at->i * (x->costs->layers->n + 1) + at->j;
+	return w->given[at->i] * x->costs->crossings->again[all];
 }
 
 /* Bytes that micro-batches in flight keep.  Where a stage computes its forward
@@ -128,25 +125,23 @@ static double all_kept(const pipeline_sums *x, const way_sums *w,
 	int n = at->in_flight, waiting = at->waiting ? at->waiting : n;
 	double first = pair_bytes(w, at, COST_FORWARD_BACKWARD);
 	double both = pair_bytes(w, at, COST_FORWARD_WEIGHT) +
-		      kept_at_ends(x, w, at);
+		      kept_again(x, w, at);
 	double second = at->waiting > 0
 				? pair_bytes(w, at, COST_BACKWARD_WEIGHT) : 0;
 	int all = at->i * (x->costs->layers->n + 1) + at->j;
 	if (!x->recompute)
 		return waiting * first + n * both +
 		       (n - waiting + 1) * second;
-	return n * w->given[at->i] * x->given[all] + first +
+	return n * w->given[at->i] * x->costs->crossings->given[all] + first +
 	       (n - waiting + 1) * (both + second);
 }
 
-/* Bytes of messages that are not kept: the results behind the stage, their
- * gradients, and those of what it is given. */
 static double messages_of(const pipeline_sums *x, const way_sums *w,
 			  const stage_place *at)
 {
 	int all = at->i * (x->costs->layers->n + 1) + at->j;
-	return w->given[at->i] * x->given[all] +
-	       2 * w->given[at->j - 1] * x->sent[all];
+	return w->given[at->i] * x->costs->crossings->before[all] +
+	       w->given[at->j - 1] * x->costs->crossings->behind[all];
 }
 
 static double sum_of_bytes(const pipeline_sums *x, const way_sums *w,

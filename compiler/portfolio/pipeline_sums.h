@@ -22,7 +22,6 @@ typedef struct way_sums {
 	double *passing[2];
 	double *once;
 	double *given; /* by layer: the fraction that is on a device */
-	double *held; /* by layer */
 	double hidden;
 	/* Index: 1 unless at the beginning of the sequence of layers, plus 2
 	 * unless at its end. */
@@ -33,11 +32,6 @@ typedef struct pipeline_sums {
 	arena *a;
 	const plan_request *how;
 	const pipeline_costs *costs;
-	/* [i (n + 1) + j]: bytes that layers [i, j) receive, and bytes of
-	 * theirs that later layers read. */
-	const double *given, *sent;
-	/* the part of `given' that a layer before i reads too */
-	const double *again;
 	bool recompute; /* forward passes, in all stages */
 	VEC(way_sums) ways;
 } pipeline_sums;

@@ -153,10 +153,11 @@ static void measure_ways(pipeline_sums *x, const pipeline_cut *cut)
 	}
 }
 
-/* The sum of what is missing or too much, and how many stages there are. */
+/* The sum of what is missing or too much, how many stages there are, and of how
+ * many it is 5 % at most. */
 typedef struct deviation {
 	double sum;
-	int n;
+	int n, near;
 } deviation;
 
 /* Bytes by the layers' costs beside those of the plan. */
@@ -176,6 +177,7 @@ static void compare_stages(const pipeline_sums *x, const pipeline_cut *cut,
 			      cut->ways[s].algorithm, bytes,
 			      (long long)r.plan->stages[s].arena_bytes);
 		to->sum += fabs(log(part));
+		to->near += fabs(part - 1) <= 0.05;
 		to->n++;
 	}
 }
@@ -194,10 +196,7 @@ static void compare_model(const model_case *c, uint64_t seed, deviation *to)
 				   .threads = 1 };
 	const pipeline_layers *l = pipeline_layers_new(a, g, how.topology);
 	pipeline_sums x = { .a = a, .how = &how,
-			    .costs = pipeline_costs_new(a, l),
-			    .given = pipeline_layers_given(a, l, false),
-			    .again = pipeline_layers_given(a, l, true),
-			    .sent = pipeline_layers_sent(a, l) };
+			    .costs = pipeline_costs_new(a, l) };
 	for (int k = 0; k < 3; k++) {
 		const pipeline_cut cut = random_cut(a, &r, l->n, kinds[k]);
 		measure_ways(&x, &cut);
@@ -206,8 +205,9 @@ static void compare_model(const model_case *c, uint64_t seed, deviation *to)
 	arena_free(a);
 }
 
-/* Stages need what their layers' costs say, within 9 % in the mean, and of a
- * few within 20 %: some are planned in other layouts than their layers were. */
+/* Stages need what their layers' costs say, two of three within 5 %, and within
+ * 7 % in the mean; of a few within 20 %: some are planned in other layouts than
+ * their layers were. */
 START_TEST(stages_need_what_layers_do)
 {
 	deviation of = { 0 };
@@ -217,8 +217,10 @@ START_TEST(stages_need_what_layers_do)
 				compare_model(&model_cases[i],
 					      (uint64_t)seed, &of);
 	ck_assert_int_gt(of.n, 0);
-	ck_assert_msg(of.sum / of.n < (of.n < 100 ? 0.2 : 0.09), "%g of %d",
+	ck_assert_msg(of.sum / of.n < (of.n < 100 ? 0.2 : 0.07), "%g of %d",
 		      of.sum / of.n, of.n);
+	ck_assert_msg(of.n < 100 || 3 * of.near >= 2 * of.n,
+		      "%d of %d within 5 %%", of.near, of.n);
 }
 END_TEST
 
