@@ -49,6 +49,22 @@ WHOLE = {
     "resnet": "batch=8 classes=10 image=32 depth=18 width=4",
     "moe": TEXT + " kv_heads=2 wide=32 experts=4 chosen=2 room=5",
 }
+# One input is what is read and what is to be said: how many positions count is
+# computed before the turns, of all of it, and the rest in them.
+BOTH = """model both(batch = 12, tokens = 3, words = 20, width = 8) {
+    input text[batch, tokens + 1]: i64
+    param table[words, width]
+    param back[width, words]
+    loss = 0
+    for t < tokens {
+        at_{t} = pick(text, outer = [batch], at = t)
+        x_{t} = matmul(tanh(embedding(at_{t}, table)), back)
+        to_{t} = pick(text, outer = [batch], at = t + 1)
+        loss = loss + softmax_cross_entropy(x_{t}, to_{t}, ignore_index = 2)
+    }
+    output loss
+}
+"""
 # tofu reduces at once; with the others values may stay partial, and their
 # reductions may be put together.
 ALGORITHMS = ([], ["--algorithm", "data-parallel"],
@@ -143,6 +159,22 @@ def check_refused(name):
            " = " in done.stderr)
 
 
+def check_both(folder):
+    """An input that is needed whole leaves what reads it to the turns."""
+    path, plan = (os.path.join(folder, x) for x in ("both.tdl", "plan"))
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(BOTH)
+    for more in ["-k", "2"], ["-k", "2", "--stages", "2"]:
+        peaks = []
+        for turns in "1", "4":
+            planned = call(TDLC, "plan", path, "--train", *more,
+                           "--micro-batches", turns, "-o", plan)
+            check_run(call(TDLRUN, plan, "--verify", "--kernels",
+                           "interpreter"), planned)
+            peaks.append(planned["peak_bytes_per_device"])
+        expect(f"both {more}: {peaks}", peaks[1] < peaks[0])
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--all", action="store_true", default=ALL)
@@ -161,6 +193,7 @@ def main():
                 check(folder, name, k, t, more)
             except AssertionError as e:
                 expect(f"{name} {t} {k} {more}: {e}", False)
+        check_both(folder)
         if "rnn" in a.nets and has_mpi():
             try:
                 check_processes(folder, "rnn", 2, 3,

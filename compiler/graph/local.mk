@@ -15,6 +15,7 @@ noinst_LIBRARIES += %D%/libgraph.a
 	%D%/precision.c \
 	%D%/specialize.c \
 	%D%/turns.c %D%/turns.h \
+	%D%/turns_divide.c \
 	%D%/turns_find.c \
 	%D%/turns_totals.c
 

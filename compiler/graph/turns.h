@@ -102,6 +102,17 @@ typedef struct turns_own {
 	bool *partial, *derived;
 } turns_own;
 
+/* Whether turns may divide variable v of a kernel. */
+bool turns_may_divide(const graph_turns *t, const kernel *k, int v);
+
+/* Whether in each turn, of which a kernel computes its part of variable v,
+ * input i is read inside of the turn's part of dimension d. */
+bool turns_reads_own(const graph_turns *t, const kernel *k, int v, int i,
+		     int d);
+
+/* Whether partial results of a type can be combined from turn to turn. */
+bool turns_combines(reducer r, dtype type);
+
 /* Finds how time divides g: fills all of *to but turns, batch and total, and
  * *own. by_input: the batch dimension of each tensor, NONE. */
 bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,

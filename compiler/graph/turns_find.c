@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include "compiler/graph/turns.h"
-#include "kernel/eval.h"
 #include "kernel/monotone.h"
 
 /* The value of a tensor during a turn. */
@@ -21,7 +20,9 @@ typedef struct finder {
 	const graph_turns *t;
 	const int *batch; /* by tensor: batch dimension of an input; NONE */
 	bool statistics;
-	bool *whole;	  /* by tensor: an input needed in full */
+	bool *early;	  /* by tensor: needed whole, before the turns */
+	int *samples;	  /* by tensor that is early: the dimension of
+			   * samples, of which a turn may read its own; NONE */
 	turns_own own;
 	bool *derive; /* by tensor: computed in each turn if statistics are */
 	presence *is;	  /* by tensor */
@@ -37,78 +38,16 @@ typedef struct finder {
 
 /* ---- one node ---------------------------------------------------------- */
 
-/* Whether an extent has equally many elements for each sample. */
-static bool holds_batch(const finder *f, int64_t extent)
-{
-	return extent > 0 && extent % f->t->batch == 0;
-}
-
-/* The part [*lo, *hi) of an extent in a turn. */
-static void part_of(const finder *f, int turn, int64_t extent, int64_t *lo,
-		    int64_t *hi)
-{
-	int64_t each = extent / f->t->batch;
-	turns_samples(f->t, turn, lo, hi);
-	*lo *= each;
-	*hi *= each;
-}
-
-/* Whether the index in dimension d of input i follows variable v. */
-static bool follows(const kernel *k, int v, int i, int d)
-{
-	uint32_t vars[MAX_NDIM];
-	kernel_need_vars(k, i, vars);
-	return vars[d] >> v & 1;
-}
-
-/* Whether every turn that computes its part of variable v reads input i only
- * inside the turn's part of dimension d.  A single sample, or none, would lie
- * inside wherever it is read, so then the index decides. */
-static bool reads_own_turn(const finder *f, const kernel *k, int v, int i,
-			   int d)
-{
-	bool tells = false, inside = holds_batch(f, k->inputs[i].dims[d]);
-	for (int turn = 0; inside && turn < f->t->turns; turn++) {
-		box space = kernel_space(k);
-		int64_t lo, hi;
-		part_of(f, turn, k->vars[v].extent, &space.lo[v], &space.hi[v]);
-		box need = kernel_need(k, &space, i);
-		bool any = !box_is_empty(&need);
-		part_of(f, turn, k->inputs[i].dims[d], &lo, &hi);
-		inside = !any || (need.lo[d] >= lo && need.hi[d] <= hi);
-		tells |= any && f->t->batch > 1;
-	}
-	return inside && (tells || follows(k, v, i, d));
-}
-
-/* Whether partial results can be combined over turns. */
-static bool combines(reducer r, dtype t)
-{
-	reducer_neutral n = reducer_table[r].neutral;
-	bool bounded = n == NEUTRAL_LEAST || n == NEUTRAL_GREATEST;
-	return !reducer_is_where(r) && (!bounded || elem_has_infinity(t)) &&
-	       (n != NEUTRAL_ZERO || elem_has_zero(t));
-}
-
-/* Whether turns may divide a variable. */
-static bool may_divide(const finder *f, const kernel *k, int v)
-{
-	const kvar *x = &k->vars[v];
-	if (x->indivisible_reason || x->kind == KVAR_DERIVED ||
-	    !holds_batch(f, x->extent))
-		return false;
-	return x->kind == KVAR_OUTPUT || combines(k->reducer, k->type);
-}
-
-/* The variable by which turns divide a node; those of the result come first. */
-static int find_variable(const finder *f, const node *n)
+/* The variable by which turns divide a node that reads samples in dimensions
+ * of[] of tensors, NONE: not of these; those of the result first. */
+static int find_variable(const finder *f, const node *n, const int *of)
 {
 	const kernel *k = n->kernel;
 	for (int v = 0; v < k->nvars; v++) {
-		bool fits = may_divide(f, k, v);
+		bool fits = turns_may_divide(f->t, k, v);
 		for (int i = 0; i < k->ninputs && fits; i++)
-			fits = f->is[n->inputs[i]] != IN_PARTS ||
-			       reads_own_turn(f, k, v, i, f->cut[n->inputs[i]]);
+			fits = of[n->inputs[i]] == NONE ||
+			       turns_reads_own(f->t, k, v, i, of[n->inputs[i]]);
 		if (fits)
 			return v;
 	}
@@ -157,16 +96,10 @@ static tensor_id late_input(const finder *f, const node *n)
 	return late;
 }
 
-/* Places a node that reads samples of the turn. */
-static bool place_in_turn(finder *f, node_id id)
+/* Places a node of which each turn computes its part of variable v. */
+static bool place_divided(finder *f, node_id id, int v)
 {
 	const node *n = &f->g->nodes[id];
-	tensor_id late = late_input(f, n);
-	int v = late == NONE ? find_variable(f, n) : NONE;
-	if (v == NONE)
-		return fails(f, id,
-			     late != NONE ? late
-					  : input_that_is(f, n, IN_PARTS));
 	bool cut = n->kernel->vars[v].kind == KVAR_OUTPUT;
 	f->divided[id] = v;
 	f->sections[id] = SECTION_BODY;
@@ -174,6 +107,31 @@ static bool place_in_turn(finder *f, node_id id)
 	f->cut[n->output] = cut ? v : NONE;
 	f->partial[n->output] = cut ? RED_NONE : n->kernel->reducer;
 	return true;
+}
+
+/* Places a node that reads samples of the turn. */
+static bool place_in_turn(finder *f, node_id id)
+{
+	const node *n = &f->g->nodes[id];
+	tensor_id late = late_input(f, n);
+	int v = late == NONE ? find_variable(f, n, f->cut) : NONE;
+	if (v == NONE)
+		return fails(f, id,
+			     late != NONE ? late
+					  : input_that_is(f, n, IN_PARTS));
+	return place_divided(f, id, v);
+}
+
+/* The variable by which turns divide a node whose samples are all there before
+ * the turns, though each turn needs its own alone; NONE. */
+static int variable_of_early(const finder *f, const node *n)
+{
+	bool any = false;
+	for (int i = 0; i < n->kernel->ninputs; i++)
+		any |= f->samples[n->inputs[i]] != NONE;
+	return any && !f->early[n->output] && late_input(f, n) == NONE
+		       ? find_variable(f, n, f->samples)
+		       : NONE;
 }
 
 /* Whether a node without samples is computed in each turn from the turn's
@@ -256,7 +214,7 @@ static reducer passes(const finder *f, const node *n)
 	if (!inputs || !is_better_passed(f, n, inputs))
 		return RED_NONE;
 	to = kernel_passes(n->kernel, inputs, by);
-	return combines(to, n->kernel->type) ? to : RED_NONE;
+	return turns_combines(to, n->kernel->type) ? to : RED_NONE;
 }
 
 static bool place_node(finder *f, node_id id)
@@ -268,6 +226,9 @@ static bool place_node(finder *f, node_id id)
 	f->own.derived[n->output] = false;
 	if (input_that_is(f, n, IN_PARTS) != NONE)
 		return place_in_turn(f, id);
+	int v = variable_of_early(f, n);
+	if (v != NONE)
+		return place_divided(f, id, v);
 	if (derives(f, n))
 		return place_derived(f, id);
 	bool late = input_that_is(f, n, AT_LAST) != NONE ||
@@ -287,7 +248,7 @@ static bool place_node(finder *f, node_id id)
 static void place_inputs(finder *f)
 {
 	for (tensor_id t = 0; t < f->g->ntensors; t++) {
-		bool fed = f->batch[t] != NONE && !f->whole[t];
+		bool fed = f->batch[t] != NONE && !f->early[t];
 		f->is[t] = fed ? IN_PARTS : AT_ONCE;
 		f->cut[t] = fed ? f->batch[t] : NONE;
 		f->partial[t] = RED_NONE;
@@ -312,7 +273,8 @@ static bool place_nodes(finder *f, node_id first)
 
 /* Whether a tensor follows from inputs without the model's weights and states.
  * Then it is computed from the whole batch before the turns, such as a number
- * of labels.  Marks the inputs. */
+ * of labels.  Marks all that it follows from; turns may read their samples of
+ * these. */
 static bool follows_from_inputs(finder *f, tensor_id last)
 {
 	const graph *g = f->g;
@@ -326,9 +288,12 @@ static bool follows_from_inputs(finder *f, tensor_id last)
 		if (used[t] && (g->tensors[t].parameter ||
 				g->tensors[t].kind == TENSOR_STATE))
 			return false;
-	for (tensor_id t = 0; t < g->ntensors; t++)
-		if (used[t] && f->batch[t] != NONE && !f->whole[t])
-			any = f->whole[t] = true;
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		if (!used[t] || f->early[t])
+			continue;
+		any = f->early[t] = true;
+		f->samples[t] = f->is[t] == IN_PARTS ? f->cut[t] : NONE;
+	}
 	return any;
 }
 
@@ -413,7 +378,8 @@ static bool reads_part(const finder *f, node_id id, tensor_id t, int d)
 	if (f->sections[id] != SECTION_BODY || v == NONE)
 		return false;
 	for (int i = 0; i < n->kernel->ninputs; i++)
-		if (n->inputs[i] == t && !reads_own_turn(f, n->kernel, v, i, d))
+		if (n->inputs[i] == t &&
+		    !turns_reads_own(f->t, n->kernel, v, i, d))
 			return false;
 	return true;
 }
@@ -424,7 +390,7 @@ static int find_part(const finder *f, const node *n)
 {
 	tensor_id t = n->output;
 	for (int d = 0; d < n->kernel->nout; d++) {
-		bool fits = may_divide(f, n->kernel, d);
+		bool fits = turns_may_divide(f->t, n->kernel, d);
 		for (int i = 0; i < f->nreaders[t] && fits; i++)
 			fits = reads_part(f, f->readers[t][i], t, d);
 		if (fits)
@@ -571,7 +537,10 @@ bool turns_find(arena *a, const graph *g, graph_turns *to, const int *by_input,
 	finder f = { .tmp = arena_new(), .g = g, .t = &apart,
 		     .batch = by_input,
 		     .statistics = statistics || to->turns == 1 };
-	f.whole = ARENA_ARRAY(f.tmp, bool, g->ntensors);
+	f.early = ARENA_ARRAY(f.tmp, bool, g->ntensors);
+	f.samples = ARENA_ARRAY(f.tmp, int, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		f.samples[t] = NONE;
 	f.own.partial = ARENA_ARRAY(a, bool, g->ntensors);
 	f.own.derived = ARENA_ARRAY(a, bool, g->ntensors);
 	f.derive = ARENA_ARRAY(f.tmp, bool, g->ntensors);
