@@ -1,9 +1,9 @@
-/* The best placement found: the best result of all algorithms, improved by
- * local search.  So it is never worse than any of them, nor than one device
- * where that fits.
+/* The placement `best': the best result of all algorithms, improved by local
+ * search.  So it is never worse than any of them, nor than one device if the
+ * model fits there.
  *
- * Work is counted in simulations of operators and edges, so that the result is
- * always the same; a deadline only cuts it short. */
+ * Work is counted in simulations of operators and edges, so the result is
+ * always the same.  A deadline can only stop it early. */
 #include "config.h"
 
 #include "compiler/placement/figures.h"
@@ -13,7 +13,7 @@
 
 enum {
 	MOST_STARTS = 6,
-	WORK = 60000000,   /* operators and edges simulated */
+	WORK = 60000000,   /* simulated operators and edges */
 	LEAST_EVALUATIONS = 50,
 	MOST_EVALUATIONS = 40000,
 };
@@ -21,18 +21,19 @@ enum {
 typedef struct start {
 	int *place;
 	place_cost cost;
-	bool on_two; /* made for the first two devices alone */
+	bool on_two; /* made for the first two devices only */
 } start;
 
-/* The starts, the best first, and the tasks that they are for. */
+/* The starting placements, best first, and the tasks they are for. */
 typedef struct starts {
-	const place_task *t, *on_two; /* NULL where there are no more */
+	/* NULL if there are only two devices or less */
+	const place_task *t, *on_two;
 	start at[MOST_STARTS];
 	int n;
 } starts;
 
-/* Keeps a placement if it is among the best, which are in order; of equal ones
- * the first. */
+/* Keeps a placement if it is among the best.  They are sorted; of equal ones
+ * the first is kept. */
 static void keep_start(starts *s, int *place, bool on_two)
 {
 	if (!place)
@@ -50,8 +51,8 @@ static void keep_start(starts *s, int *place, bool on_two)
 	s->at[at] = new;
 }
 
-/* The placements of all algorithms for a task; of m-SCT that by longest paths,
- * too, for its linear program may have other solutions. */
+/* Keeps the placements of all algorithms for a task.  m-SCT is also run with
+ * longest paths, because its linear program may have several solutions. */
 static void keep_all(arena *a, starts *s, const place_task *t)
 {
 	bool on_two = t == s->on_two;
@@ -62,8 +63,8 @@ static void keep_all(arena *a, starts *s, const place_task *t)
 		   on_two);
 }
 
-/* The best of the algorithms' placements, on all devices and on the first two
- * alone. */
+/* Lists the best placements of the algorithms, on all devices and on the first
+ * two only. */
 static void list_starts(arena *a, starts *s)
 {
 	const machine *m = s->t->m;
@@ -96,7 +97,7 @@ static void improve_start(starts *s, int i, int64_t bound, int64_t *evaluations)
 	x->cost = place_cost_of(s->t, x->place);
 }
 
-/* Half of the evaluations improve the best start, and the rest the others,
+/* Half of the evaluations improve the best start.  The rest improve the others,
  * which may become better than it. */
 int *place_best(arena *a, const place_task *t)
 {

@@ -1,4 +1,4 @@
-/* Even plans, enumerated; each's stages are split exactly. */
+/* Enumerates even plans, and splits the stages of each exactly. */
 #include "config.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 #include "compiler/placement/capture_more.h"
 #include "compiler/placement/split.h"
 
-/* Micro-batches in flight have the samples of a batch at most; copies of skips
- * at both ends are as many. */
+/* An upper bound: micro-batches in flight have at most the samples of a batch,
+ * and so do copies of skips at both ends. */
 double capture_most_bytes(const layer_table *t, const capture_request *r)
 {
 	double params = 0, acts = 0, edges = 0;
@@ -40,12 +40,14 @@ bool capture_better(const capture_request *r, const capture_plan *a,
 typedef struct even_plan {
 	stage_way way;
 	int devices, stages;
-	int samples, micro_batches; /* of one, of all replicas */
+	/* of one micro-batch; in all replicas together */
+	int samples, micro_batches;
 } even_plan;
 
 typedef VEC(even_plan) even_plans;
 
-/* Adds the plans of each size of micro-batches, plain and recomputed. */
+/* Adds the plans for each size of micro-batches, with and without
+ * recomputation. */
 static void add_plans(capture_search *c, even_plan p, even_plans *all)
 {
 	const capture_request *r = c->r;
@@ -64,7 +66,8 @@ static void add_plans(capture_search *c, even_plan p, even_plans *all)
 	}
 }
 
-/* Adds those in which replicas and tensors divide the devices and the batch. */
+/* Adds the plans whose replicas and tensor degrees divide the devices and the
+ * batch. */
 static void add_divided(capture_search *c, even_plan p, even_plans *all)
 {
 	int width = p.way.tensor * p.way.replicas;
@@ -136,7 +139,7 @@ capture_plan capture_keep(const capture_search *c, const stage_problem *p,
 	return k;
 }
 
-/* A plan whose stages are split as `first' says. */
+/* The plan with its stages split at `first'. */
 static capture_plan keep_split(const capture_search *c, const even_plan *e,
 			       int *first)
 {
@@ -150,7 +153,7 @@ static capture_plan keep_split(const capture_search *c, const even_plan *e,
 	return k;
 }
 
-/* Where a better plan than the best has to be below. */
+/* The step below which a plan is better than the best. */
 static double limit_of(const capture_search *c, int devices)
 {
 	const capture_plan *best = &c->best;
@@ -176,7 +179,7 @@ static bool try_split(capture_search *c, const even_plan *e, capture_plan *to)
 	return found;
 }
 
-/* As try_split(), of a table with skips. */
+/* Like try_split(), for a table with skips. */
 static bool try_skips(capture_search *c, const even_plan *e, capture_plan *to)
 {
 	arena *own = arena_new();
@@ -290,8 +293,8 @@ static int by_peak(const void *x, const void *y)
 	return (a->step > b->step) - (a->step < b->step);
 }
 
-/* Those that no other is below in both; steps that differ by rounding are the
- * same. */
+/* The plans than which no other one is better in both measures.  Steps that
+ * differ only by rounding count as equal. */
 static capture_plans pareto(const capture_search *c, capture_plans all)
 {
 	capture_plans out = { 0 };

@@ -41,8 +41,8 @@ int capture_exceeding_stage(arena *a, const layer_table *t,
 	return worst;
 }
 
-/* Adds a remedy if plans fit with the changed request; one that is too large
- * is not tried. */
+/* Adds a remedy if plans fit with the changed request.  A request that is too
+ * large is not tried. */
 static bool add_if_fits(arena *a, const layer_table *t,
 			const capture_request *changed, remedy x, remedies *to)
 {

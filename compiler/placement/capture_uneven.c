@@ -1,5 +1,5 @@
-/* Plans whose stages differ in replicas, tensor degrees and recomputation: all
- * of these for each number of micro-batches. */
+/* Plans whose stages differ in replicas, tensor degree and recomputation.  All
+ * of these are tried for each number of micro-batches. */
 #include "config.h"
 
 #include <float.h>
@@ -63,7 +63,7 @@ static void add_problems(capture_search *c, int devices, problems *to)
 }
 
 /* The links of ties and skips depend on whether the plan's devices fill more
- * than a node, so plans within a node are a problem of their own. */
+ * than a node.  So plans within a node are a separate problem. */
 static problems all_problems(capture_search *c)
 {
 	problems all = { 0 };
@@ -91,8 +91,9 @@ bool capture_uneven_fits(capture_search *c)
 typedef struct uneven {
 	capture_search *c;
 	problems all;
-	double *floor; /* by problem: no step is below it.  Caps only fall, so
-			  that it holds from then on. */
+	/* by problem: a lower bound of all steps.  Caps only fall, so it
+	 * remains valid. */
+	double *floor;
 } uneven;
 
 static uneven uneven_new(capture_search *c)
@@ -102,7 +103,8 @@ static uneven uneven_new(capture_search *c)
 	return u;
 }
 
-/* Takes the plan of least peak of a problem, if it is below the best one's. */
+/* Takes the plan of a problem with the least peak, if that is below the best
+ * one's. */
 static void find_peak(const uneven *u, int i)
 {
 	capture_search *c = u->c;
@@ -117,8 +119,8 @@ static void find_peak(const uneven *u, int i)
 	arena_free(own);
 }
 
-/* Takes the plan of least step of a problem, if it is within the cap and below
- * a value. */
+/* Takes the plan of a problem with the least step, if it is within the cap and
+ * below `below'. */
 static bool find_step(const uneven *u, int i, double cap, double below)
 {
 	capture_search *c = u->c;
@@ -138,8 +140,7 @@ static bool find_step(const uneven *u, int i, double cap, double below)
 	return found;
 }
 
-/* A step that a plan on the devices of a problem has to be below, to be better
- * than that plan. */
+/* The step below which a plan on a problem's devices is better than plan p. */
 static double below_of(const uneven *u, const capture_plan *p, int i)
 {
 	if (u->c->r->objective != CAPTURE_COST)
@@ -155,8 +156,8 @@ static void lower_step(const uneven *u, double cap)
 						INFINITY);
 }
 
-/* Of the plans whose value is that of the best, but for rounding, the one of
- * least peak. */
+/* Of the plans whose value equals the best, except for rounding, takes the one
+ * with the least peak. */
 static void lower_peak(const uneven *u)
 {
 	capture_plan first = u->c->best;
@@ -185,7 +186,7 @@ void capture_try_uneven(capture_search *c)
 
 /* ---- the frontier -------------------------------------------------------- */
 
-/* Begins with the fastest plan within the cap of those known. */
+/* Begins with the fastest known plan within the cap. */
 static void begin_with(capture_search *c, const capture_plans *known,
 		       double cap)
 {

@@ -1,19 +1,21 @@
-/* The search for splits of interleaved schedules.
+/* Searches splits for interleaved schedules.
  *
- * Every measure is the greatest of *rows* that are sums over the chunks: the
- * bytes of a device at an instant of the schedule, the time of a device, and
- * the step with it as the longest.  A row over its limit (of the goal: the best
- * value known) is its ratio; a split is better if all ratios of the goal are
- * below 1, and it may be had if all others are 1 at most.
+ * Every measure is the greatest of *rows*.  A row is a sum over the chunks: the
+ * bytes of a device at an instant of the schedule, the time of a device, or the
+ * step if it is the longest device.  The ratio of a row is its value over its
+ * limit; for the goal the limit is the best value known.  A split is better if
+ * all ratios of the goal are below 1, and allowed if all others are at most 1.
  *
- * - Bound: for any weights of rows that add up to 1, the split of the least
- *   weighted sum of ratios is found by a program over prefixes, as the sum goes
- *   chunk by chunk.  If the least is 1 or more, no split is better.  The
- * weights are raised where the ratios of that split are large (multiplicative
- *   weights).  Beside it: no device needs less than its dearest chunk alone.
+ * - Bound: for any weights of rows with sum 1, the split with the least
+ *   weighted sum of ratios is found by a dynamic program over prefixes, as the
+ *   sum is taken chunk by chunk.  If the least sum is 1 or more, no split is
+ *   better.  Weights are raised where the ratios of that split are large
+ *   (multiplicative weights).  In addition, no device needs less than its most
+ *   expensive chunk alone.
  * - Splits: those that the programs give, improved by moving one cut at a time.
- * - Branch and bound: cuts from the first on; by the bound's program for the
- *   chunks to come, and by what the devices have already. */
+ * - Branch and bound: sets cuts from the first on.  Bounds for the remaining
+ *   chunks are those of the program, together with what the devices have
+ *   already. */
 #include "config.h"
 
 #include <math.h>
@@ -22,45 +24,47 @@
 #include "compiler/placement/chunks.h"
 
 enum {
-	MOST_ROUNDS = 240,	  /* of weights */
-	MOST_PROGRAM = 300000000, /* intervals looked at by their programs */
+	MOST_ROUNDS = 240,	  /* rounds of weights */
+	/* intervals that the programs of these look at */
+	MOST_PROGRAM = 300000000,
 	MOST_KICKS = 300,
-	MOST_MOVES = 100000000,	  /* instants times chunks, of devices */
-	MOST_BRANCHES = 500000000, /* the same, and cuts, by branches */
+	/* instants times chunks of devices, by moves */
+	MOST_MOVES = 100000000,
+	MOST_BRANCHES = 500000000, /* the same, plus cuts, by branches */
 	POWER = 4,		   /* a ratio counts as its 2^POWER-th power */
 };
 
-/* The part of each table of an interval in a row. */
+/* The shares of an interval's tables in a row. */
 typedef struct factors {
 	double time, fixed, kept, running;
 } factors;
 
-/* Weights of rows, and what they come to. */
+/* Weights of rows, and the resulting factors. */
 typedef struct weights {
-	double **bytes;	     /* [device][instant] */
-	double *time, *step; /* [device] */
-	factors *of;	     /* of a chunk's tables */
-	double goal;	     /* of the goal's rows, added up */
+	double **bytes;	     /* at [device][instant] */
+	double *time, *step; /* at [device] */
+	factors *of;	     /* for the tables of each chunk */
+	double goal;	     /* sum over the goal's rows */
 } weights;
 
 typedef struct searcher {
 	const chunk_problem *p;
 	chunk_measure goal;
-	double limit[CHUNKS_MEASURES]; /* the goal's: the best value known */
+	double limit[CHUNKS_MEASURES]; /* for the goal the best value known */
 	double scale; /* the goal's limit when the weights were set */
 	double enough;
 	split *best;
 	int n, nstages;
-	weights now, kept; /* kept: of the best bound */
+	weights now, kept; /* kept: those of the best bound */
 	/* By first chunk and first layer of a rest: the least weighted sum, its
-	 * first cut, and the least of the greatest bytes and times of a
-	 * chunk. */
+	 * first cut, and the least possible values of the greatest bytes and
+	 * the greatest time of a single chunk. */
 	double *rest, *rest_bytes, *rest_time;
 	int *cut;
-	int *first;	   /* a split that is tried */
+	int *first;	   /* the split being tried */
 	double bound;	   /* of the goal */
-	double by_weights; /* the best bound by weights */
-	int64_t moves, branches, each; /* each: of a whole split */
+	double by_weights; /* best bound by weights */
+	int64_t moves, branches, each; /* each: for a whole split */
 	uint64_t random;
 } searcher;
 
@@ -69,7 +73,7 @@ static size_t cell(const searcher *w, int q, int i)
 	return (size_t)q * ((size_t)w->n + 1) + (size_t)i;
 }
 
-/* The last end of chunk q. */
+/* The last possible end of chunk q. */
 static int last_end(const searcher *w, int q)
 {
 	return w->n - (w->nstages - 1 - q);
@@ -92,7 +96,7 @@ static double value_of(const split *s, chunk_measure m)
 				  : s->bottleneck;
 }
 
-/* Takes the split that is tried, if it is better. */
+/* Takes the split being tried if it is better. */
 static void consider(searcher *w)
 {
 	split s = {.first = w->first};
@@ -117,7 +121,7 @@ static bool done(const searcher *w)
 /* ---- weights --------------------------------------------------------------
  */
 
-/* A row of a measure is multiplied by it; 0: no row counts. */
+/* The factor for the rows of a measure; 0 if they do not count. */
 static double unit(const searcher *w, chunk_measure m)
 {
 	double limit = m == w->goal ? w->scale : w->limit[m];
@@ -146,7 +150,7 @@ static void copy_weights(const chunk_problem *p, weights *to,
 		       sizeof(double) * (size_t)p->counts[s].n);
 }
 
-/* The same for all rows of a measure that counts. */
+/* Begins with equal weights for all rows of a measure that counts. */
 static void begin_weights(searcher *w)
 {
 	for (int s = 0; s < w->p->ndevices; s++) {
@@ -158,7 +162,7 @@ static void begin_weights(searcher *w)
 	}
 }
 
-/* Makes the weights add up to 1. */
+/* Scales the weights to the sum 1. */
 static void normalise(searcher *w)
 {
 	weights *x = &w->now;
@@ -228,8 +232,8 @@ static double bound_of(const searcher *w, double least)
 	return w->scale * (least - others) / w->now.goal * (1 - 1e-12);
 }
 
-/* Rests that begin with chunk q, with its end j: intervals of one end lie side
- * by side. */
+/* Extends the rests that begin with chunk q, ending at j.  Intervals with one
+ * end are adjacent in memory. */
 static void extend_rests(searcher *w, int q, int j)
 {
 	const intervals *t = w->p->of;
@@ -246,8 +250,8 @@ static void extend_rests(searcher *w, int q, int j)
 	}
 }
 
-/* The program; the split of the least weighted sum is the next that is
- * tried. */
+/* Runs the program.  The split with the least weighted sum becomes the next one
+ * to try. */
 static double solve(searcher *w)
 {
 	for (int q = w->nstages; q-- > 0;) {
@@ -262,7 +266,7 @@ static double solve(searcher *w)
 	return w->rest[0];
 }
 
-/* The bytes of device s at an instant. */
+/* The bytes of device s at instant k. */
 static double bytes_at(const searcher *w, int s, int k)
 {
 	const chunk_problem *p = w->p;
@@ -279,8 +283,7 @@ static double bytes_at(const searcher *w, int s, int k)
 	return sum;
 }
 
-/* Raises the weights of rows whose ratios are large in the split that is
- * tried. */
+/* Raises the weights of rows with large ratios in the split being tried. */
 static void raise_weights(searcher *w, double rate)
 {
 	const chunk_problem *p = w->p;
@@ -316,7 +319,7 @@ static double power(double x)
 	return x;
 }
 
-/* The figures of devices, whose ratios, in a high power, the descent lowers. */
+/* The figures of devices.  Descent lowers a high power of their ratios. */
 typedef struct state {
 	double *bytes, *time; /* by device */
 } state;
@@ -342,8 +345,8 @@ static double score(const searcher *w, const state *x)
 					    unit(w, CHUNKS_STEP));
 }
 
-/* Moves the cut before chunk q to where the score is least; whether it moved.
- */
+/* Moves the cut before chunk q to where the score is least.  Returns whether it
+ * moved. */
 static bool move_cut(searcher *w, state *x, int q, double *least)
 {
 	int S = w->p->ndevices, from = w->first[q], best = from;
@@ -391,7 +394,7 @@ static int draw_below(searcher *w, int n)
 	return (int)((w->random >> 11) % (uint64_t)n);
 }
 
-/* From the best split, with some cuts elsewhere; always the same ones. */
+/* Starts from the best split with some cuts moved; always the same ones. */
 static void kick(searcher *w)
 {
 	size_t size = sizeof(int) * ((size_t)w->nstages + 1);
@@ -414,7 +417,7 @@ static void kick(searcher *w)
 /* ---- bounds ---------------------------------------------------------------
  */
 
-/* Weights for the best bound; splits on the way. */
+/* Finds weights for the best bound, and tries the splits on the way. */
 static void find_bound(searcher *w)
 {
 	int64_t each = (int64_t)w->n * w->n / 2 * w->nstages;
@@ -449,7 +452,7 @@ static int most_in_flight(const searcher *w, int q)
 	return most;
 }
 
-/* The same for what a chunk alone needs at most. */
+/* Likewise, for the greatest needs of a single chunk. */
 static void extend_greatest(searcher *w, int q, int j, int most)
 {
 	const intervals *t = w->p->of;
@@ -464,7 +467,8 @@ static void extend_greatest(searcher *w, int q, int j, int most)
 	}
 }
 
-/* The rests' least of the greatest bytes, and times, of a chunk alone. */
+/* Sets, for all rests, the least possible values of the greatest bytes and
+ * times of a single chunk. */
 static void set_greatest(searcher *w)
 {
 	for (int q = w->nstages; q >= 0; q--) {
@@ -489,7 +493,7 @@ static void set_greatest(searcher *w)
 /* ---- branch and bound -----------------------------------------------------
  */
 
-/* Whether no better split has these first chunks, the last of them q. */
+/* Whether no better split begins with these chunks, of which q is the last. */
 static bool is_hopeless(searcher *w, int q)
 {
 	int s = q % w->p->ndevices, c = q / w->p->ndevices + 1;
@@ -502,7 +506,8 @@ static bool is_hopeless(searcher *w, int q)
 	return exceeds(w, CHUNKS_PEAK, chunk_memory(w->p, w->first, s, c));
 }
 
-/* All cuts of chunk q and those behind it; `sum' is the weighted sum before. */
+/* Tries all cuts of chunk q and later ones.  sum: the weighted sum of earlier
+ * chunks. */
 static void branch(searcher *w, int q, double sum)
 {
 	const intervals *t = w->p->of;
@@ -524,7 +529,7 @@ static void branch(searcher *w, int q, double sum)
 	}
 }
 
-/* With the weights of the best bound. */
+/* Branches with the weights of the best bound. */
 static void prove(searcher *w)
 {
 	w->branches = 0;

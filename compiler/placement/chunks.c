@@ -1,5 +1,5 @@
-/* Splits for interleaved schedules: what they cost, and goals one after the
- * other. */
+/* Splits for interleaved schedules: their costs, and the search for one goal
+ * after another. */
 #include "config.h"
 
 #include <assert.h>
@@ -113,7 +113,7 @@ void chunk_split_measure(const chunk_problem *p, split *s)
 
 /* ---- goals --------------------------------------------------------------- */
 
-/* As many layers in each chunk, as far as they go. */
+/* Gives each chunk equally many layers, as far as possible. */
 static void split_evenly(arena *a, const chunk_problem *p, split *s)
 {
 	int n = chunk_stages(p);
@@ -130,7 +130,8 @@ static double value_of(const split *s, chunk_measure m)
 				  : s->bottleneck;
 }
 
-/* A bound, and whether it is the value, of the least peak. */
+/* Finds a split with a low peak and a lower bound of all peaks, and sets
+ * whether it is proven.  Returns whether the peak is within the cap. */
 static bool least_peak(arena *a, const chunk_problem *p, double enough,
 		       chunk_split *best)
 {
@@ -146,7 +147,8 @@ bool chunks_fit(arena *a, const chunk_problem *p, chunk_split *best)
 	return least_peak(a, p, p->cap, best);
 }
 
-/* Improves a split by one measure more, without any loss by those before. */
+/* Improves a split in one more measure, without making the earlier ones
+ * worse. */
 static bool improve(const chunk_problem *p, chunk_measure m, double *limit,
 		    chunk_split *best, double *bound)
 {

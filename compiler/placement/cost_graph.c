@@ -23,7 +23,7 @@ struct cost_builder {
 	arena *a;
 	diag_sink *s;
 	const char *path;
-	strmap *ids; /* to the number + 1, as a pointer */
+	strmap *ids; /* number + 1 by id, as a pointer */
 	VEC(cost_op) ops;
 	VEC(double) bytes, ms; /* of each operator's first result */
 	VEC(new_edge) edges;
@@ -65,7 +65,7 @@ int cost_builder_op(cost_builder *b, const cost_op *op)
 	vec_push(b->a, &b->ops, new);
 	vec_push(b->a, &b->bytes, 0.0);
 	vec_push(b->a, &b->ms, -1.0);
-	/* NULL is "absent". */
+	/* NULL means absent. */
 	strmap_put(b->ids, op->id, (void *)(intptr_t)b->ops.n);
 	return b->ops.n - 1;
 }
@@ -117,8 +117,8 @@ bool cost_builder_own(cost_builder *b, int u, int v, double bytes, double ms)
 
 /* ---- finishing ----------------------------------------------------------- */
 
-/* Sorts edges stably by one end: first[i] .. first[i + 1] of list are the
- * numbers of those of operator i. */
+/* Sorts edges stably by one end.  The edges of operator i are numbers first[i]
+ * .. first[i + 1] of the list. */
 static int *group_edges(arena *a, int n, const new_edge *e, int ne,
 			bool by_source, int **first_of)
 {
@@ -134,7 +134,7 @@ static int *group_edges(arena *a, int n, const new_edge *e, int ne,
 	return list;
 }
 
-/* Leaves each pair of operators its first edge. */
+/* Keeps only the first edge of each pair of operators. */
 static void drop_repeated(cost_builder *b)
 {
 	arena *work = arena_new();
@@ -166,8 +166,8 @@ static void add_result(cost_graph *g, int producer, double bytes, double ms)
 		.nbytes = (int64_t)floor(bytes + 0.5), .ms = ms };
 }
 
-/* Results, operator by operator: the one that is shared, unless nobody reads it
- * and there are others, then those of single edges. */
+/* Makes the results, operator by operator: first the shared one, unless nobody
+ * reads it and there are others, then those of single edges. */
 static void make_results(arena *a, cost_builder *b, cost_graph *g,
 			 const int *list, const int *first)
 {
@@ -222,7 +222,7 @@ static void make_edges(arena *a, cost_builder *b, cost_graph *g)
 
 /* ---- order --------------------------------------------------------------- */
 
-/* A heap of operators, the lowest number first. */
+/* A heap of operators with the lowest number at the top. */
 static void heap_push(int *heap, int *n, int v)
 {
 	int i = (*n)++;
@@ -244,8 +244,8 @@ static int heap_pop(int *heap, int *n)
 	return top;
 }
 
-/* Names some operators of a cycle; left[v] > 0 of those that are in one or
- * behind one. */
+/* Reports some operators of a cycle.  left[v] > 0 for operators in a cycle or
+ * after one. */
 static void say_cycle(const cost_builder *b, const cost_graph *g,
 		      const int *left)
 {
@@ -253,7 +253,7 @@ static void say_cycle(const cost_builder *b, const cost_graph *g,
 	int v = 0, length = 0;
 	while (left[v] == 0)
 		v++;
-	/* Each of these has a predecessor among them: after nops steps
+	/* Each of these has a predecessor among them, so after nops steps
 	 * backwards one is in a cycle. */
 	for (int i = 0, j; i < g->nops; i++, v = g->pred[j].op)
 		for (j = g->first_pred[v]; left[g->pred[j].op] == 0;)
@@ -301,7 +301,7 @@ static bool find_order(const cost_builder *b, cost_graph *g)
 
 /* ---- all ----------------------------------------------------------------- */
 
-/* Whether sums over a schedule fit. */
+/* Whether sums over a schedule do not overflow. */
 static bool sums_fit(const cost_builder *b, const cost_graph *g)
 {
 	double ns = 0, bytes = 0;

@@ -1,7 +1,7 @@
-/* dnn-partitioning's JSON (Tarnawski et al., NeurIPS 2020): nodes with times in
- * milliseconds and sizes in bytes, edges with costs in milliseconds; and our
- * own, which has in addition a list of results, and for each node of the
- * backward pass the one of the forward pass that it is there for. */
+/* Reads dnn-partitioning's JSON (Tarnawski et al., NeurIPS 2020): nodes with
+ * times in milliseconds and sizes in bytes, edges with costs in milliseconds.
+ * Also reads our own format, which adds a list of results and, for each
+ * backward node, its forward node. */
 #include "config.h"
 
 #include "compiler/placement/cost_graph.h"
@@ -18,10 +18,10 @@ typedef struct reader {
 	diag_sink *s;
 	const char *path;
 	cost_builder *b;
-	const char *part; /* its place: in "node" .. */
-	size_t row;	  /* .. 3; NULL: in neither */
-	struct claim *claims; /* [node] */
-	bool *has_result;     /* [node], of a model */
+	const char *part; /* place in the file: in "node" .. */
+	size_t row;	  /* .. number 3; NULL: in neither */
+	struct claim *claims; /* by node */
+	bool *has_result;     /* by node of a model */
 } reader;
 
 static bool wrong(const reader *r, const char *what)
@@ -33,7 +33,7 @@ static bool wrong(const reader *r, const char *what)
 	return false;
 }
 
-/* Says that a member is not what is expected. */
+/* Reports that a member is not what is expected. */
 static bool unexpected(const reader *r, const json_t *of, const char *key,
 		       const char *expected)
 {
@@ -45,8 +45,8 @@ static bool unexpected(const reader *r, const json_t *of, const char *key,
 				     key, text, expected));
 }
 
-/* A number of 0 to most; `otherwise` where there is none, unless that is
- * NAN. */
+/* Reads a number from 0 to most.  An absent one is `otherwise', or an error if
+ * that is NAN. */
 static bool number(const reader *r, const json_t *of, const char *key,
 		   double most, double otherwise, double *to)
 {
@@ -76,7 +76,7 @@ static bool read_identity(const reader *r, const json_t *of, const char *key,
 	return true;
 }
 
-/* true, false, 1 or 0. */
+/* Reads true, false, 1 or 0. */
 static bool truth(const reader *r, const json_t *of, const char *key, bool *to)
 {
 	const json_t *v = json_object_get(of, key);
@@ -127,7 +127,7 @@ static bool read_node(reader *r, const json_t *j)
 	return v >= 0;
 }
 
-/* One end of an edge; -1 after an error. */
+/* Reads one end of an edge; -1 after an error. */
 static int end_of(const reader *r, const json_t *j, const char *key)
 {
 	identity id;
@@ -140,9 +140,9 @@ static int end_of(const reader *r, const json_t *j, const char *key)
 	return v;
 }
 
-/* The bytes and time of an operator's result, as its edges give them. */
+/* Bytes and time of an operator's result, as given by its edges. */
 typedef struct claim {
-	double bytes, ms; /* ms < 0: nothing yet */
+	double bytes, ms; /* ms < 0: not given yet */
 	bool cost_differs, bytes_differ;
 } claim;
 
@@ -165,7 +165,7 @@ static bool read_edge(reader *r, const json_t *j)
 	return cost_builder_edge(r->b, u, v);
 }
 
-/* Calls read() for each of a list's rows, which are numbered from 1. */
+/* Calls read() for each row of a list; rows are numbered from 1. */
 static bool read_rows(reader *r, const json_t *j, const char *part,
 		      bool (*read)(reader *r, const json_t *of))
 {
@@ -189,7 +189,7 @@ static bool read_rows(reader *r, const json_t *j, const char *part,
 
 /* ---- what models of ours have in addition -------------------------------- */
 
-/* A member that is 0 where it is absent. */
+/* Reads a member that is 0 if absent. */
 static bool optional_truth(reader *r, const json_t *j, const char *key,
 			   bool *to)
 {
@@ -197,7 +197,7 @@ static bool optional_truth(reader *r, const json_t *j, const char *key,
 	return !json_object_get(j, key) || truth(r, j, key, to);
 }
 
-/* The node's place in the program for one device. */
+/* Reads a node's place in the program for one device. */
 static bool read_program(reader *r, const json_t *j, cost_op *op)
 {
 	const json_t *step = json_object_get(j, "step");
@@ -219,8 +219,7 @@ static bool read_program(reader *r, const json_t *j, cost_op *op)
 	return op->over != 0 || !json_object_get(j, "overId");
 }
 
-/* The node of the forward pass, and what stages need; the nodes are known by
- * now. */
+/* Reads the forward node, and what stages need.  All nodes are known by now. */
 static bool read_addition(reader *r, const json_t *j)
 {
 	double gradients;
@@ -243,7 +242,7 @@ static bool read_addition(reader *r, const json_t *j)
 	return of != -1;
 }
 
-/* The result of a node, with or without readers. */
+/* Reads the result of a node, with or without readers. */
 static bool read_result(reader *r, const json_t *j)
 {
 	double ms, bytes;
@@ -271,7 +270,7 @@ static bool read_model(reader *r, const json_t *j)
 
 /* ---- all ----------------------------------------------------------------- */
 
-/* Says where the edges of one source disagree. */
+/* Reports where edges from one source disagree. */
 static void say_claims(const reader *r, const claim *c, size_t n)
 {
 	int costs = 0, sizes = 0;
@@ -289,10 +288,10 @@ static void say_claims(const reader *r, const claim *c, size_t n)
 				"result has one: the largest counts", sizes);
 }
 
-/* Links of accelerators are slower than this. */
+/* No accelerator has faster links than this. */
 #define MOST_BYTES_PER_SECOND 1e12
 
-/* Says if transfers cost next to nothing. */
+/* Warns if transfers cost next to nothing. */
 static void say_bandwidth(const reader *r, const claim *c, size_t n)
 {
 	double bytes = 0, seconds = 0;
@@ -308,8 +307,8 @@ static void say_bandwidth(const reader *r, const claim *c, size_t n)
 				"take next to nothing", bytes / seconds * 1e-9);
 }
 
-/* Layer training graphs: the backward pass is a second copy of the forward
- * one, and no edge leads from pass to pass. */
+/* Whether the backward pass is a second copy of the forward pass, with no edges
+ * between them, as in layer training graphs. */
 static bool is_mirrored(const cost_graph *g)
 {
 	bool forward = false;
@@ -323,7 +322,7 @@ static bool is_mirrored(const cost_graph *g)
 	return forward && g->training;
 }
 
-/* An operator's partner is the last one of its colour in the other pass. */
+/* Pairs each operator with the last one of its colour in the other pass. */
 static void pair_passes(cost_graph *g)
 {
 	arena *work = arena_new();

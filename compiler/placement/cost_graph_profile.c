@@ -1,5 +1,5 @@
-/* PipeDream's profiles, graph.txt (Narayanan et al., SOSP 2019): a line for
- * each layer,
+/* Reads PipeDream's profiles, graph.txt (Narayanan et al., SOSP 2019).  There
+ * is a line for each layer,
  *	ID -- TEXT -- forward_compute_time=MS, backward_compute_time=MS,
  *	activation_size=BYTES, parameter_size=BYTES
  * (on one line; the activation may be a list), then one for each edge,
@@ -18,7 +18,7 @@
 typedef struct layer {
 	const char *id, *text;
 	double forward, backward, activation, parameters;
-	bool input; /* its time is that of loading data */
+	bool input; /* its time is for loading data */
 } layer;
 
 typedef struct pair {
@@ -42,8 +42,8 @@ static bool wrong(const reader *r, diag_id id, const char *what)
 	return false;
 }
 
-/* The length of the decimal number that a text begins with; 0 if it begins with
- * none.  strtod() would take "inf", "nan", "-1", "0x1" too. */
+/* The length of the decimal number at the beginning of a text; 0 if there is
+ * none.  strtod() would also accept "inf", "nan", "-1" and "0x1". */
 static size_t decimal(const char *s)
 {
 	static const char digits[] = "0123456789";
@@ -63,7 +63,7 @@ static size_t decimal(const char *s)
 	return exponent;
 }
 
-/* A number at *at, which goes behind it; 0 to most. */
+/* Reads a number from 0 to most at *at, and moves *at after it. */
 static bool number(const reader *r, char **at, double most, double *to)
 {
 	size_t n = decimal(*at);
@@ -77,7 +77,7 @@ static bool number(const reader *r, char **at, double most, double *to)
 	return true;
 }
 
-/* KEY=NUMBER at *at, and what separates it from the next. */
+/* Reads KEY=NUMBER at *at, and what separates it from the next. */
 static bool setting(const reader *r, char **at, const char *key, double most,
 		    double *to)
 {
@@ -93,7 +93,7 @@ static bool setting(const reader *r, char **at, const char *key, double most,
 	return true;
 }
 
-/* activation_size=BYTES or =[BYTES; BYTES] or =[BYTES, BYTES]. */
+/* Reads activation_size=BYTES, =[BYTES; BYTES] or =[BYTES, BYTES]. */
 static bool activation(const reader *r, char **at, double *to)
 {
 	static const char key[] = "activation_size=";
@@ -135,7 +135,7 @@ static bool read_layer(reader *r, const char *id, const char *text, char *at)
 	return true;
 }
 
-/* Ends a line's text before its trailing blanks; where it begins. */
+/* Cuts off trailing blanks.  Returns where the line's text begins. */
 static char *stripped(char *line)
 {
 	char *end = line + strlen(line);
@@ -171,7 +171,8 @@ static bool read_line(reader *r, char *line)
 
 /* ---- the training pass --------------------------------------------------- */
 
-/* Each layer as a forward operator; behind them all, a backward one of each. */
+/* Adds each layer as a forward operator, and after these a backward operator
+ * for each. */
 static bool add_layers(reader *r, cost_builder *b)
 {
 	int n = r->layers.n;
@@ -201,8 +202,8 @@ static bool add_layers(reader *r, cost_builder *b)
 	return true;
 }
 
-/* The gradient of u's activation is as large as it is, and each reader of u
- * sends its own to u'; u' reads u's activation. */
+/* The gradient of u's activation has the same size.  Each reader of u sends its
+ * own gradient to u', which also reads u's activation. */
 static bool add_edges(reader *r, cost_builder *b)
 {
 	int n = r->layers.n;

@@ -1,4 +1,4 @@
-/* The reader of Piper's JSON. */
+/* Reads Piper's JSON. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include "compiler/placement/degrees.h"
 #include "compiler/placement/table_file.h"
 
-/* An accelerator makes more bytes of activations in a second than this; files
- * in which it makes less have milliseconds for seconds. */
+/* Accelerators produce more bytes of activations per second than this.  A file
+ * with less has milliseconds in place of seconds. */
 #define LEAST_BYTES_PER_SECOND 3e8
 
 typedef struct reader {
@@ -34,7 +34,8 @@ static const char *identity(const reader *r, const json_t *of,
 
 /* ---- ways ---------------------------------------------------------------- */
 
-/* The bytes of each edge of layer v; each is there, and no other. */
+/* Reads the bytes of each edge of layer v.  Every edge has to be there, and no
+ * other. */
 static bool read_sync(const reader *r, const json_t *j, const char *where,
 		      int v, degree_way *w)
 {
@@ -100,7 +101,7 @@ static bool read_degree(const reader *r, const char *key, const char *where,
 
 typedef VEC(degree_way) ways;
 
-/* The ways at one degree. */
+/* Reads the ways at one degree. */
 static bool read_list(const reader *r, const json_t *j, const char *where,
 		      int v, int degree, ways *to)
 {
@@ -220,7 +221,7 @@ static void set_edges_of(const reader *r)
 	}
 }
 
-/* Kahn's algorithm: whoever is left lies on a circle or behind one. */
+/* Kahn's algorithm: a layer that is left is on a cycle or after one. */
 static bool is_acyclic(const reader *r)
 {
 	const degree_table *t = r->t;
@@ -299,7 +300,8 @@ static bool read_table(const reader *r, const json_t *j)
 	return true;
 }
 
-/* Times that are milliseconds, by what is kept meanwhile. */
+/* Recognises times in milliseconds by the bytes kept in the meantime, and
+ * converts them. */
 static void repair_times(const reader *r)
 {
 	double seconds = 0, bytes = 0;

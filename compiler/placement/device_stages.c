@@ -19,7 +19,7 @@ static int by_begin(const void *x, const void *y)
 	return (a->n > b->n) - (a->n < b->n);
 }
 
-/* By node: its operator.  Operators without a step are what is fed. */
+/* By node: its operator.  Operators without a step are for what is fed. */
 static int *find_operators(arena *tmp, const graph *g, const cost_graph *costs)
 {
 	strmap *names = strmap_new(tmp);
@@ -35,8 +35,8 @@ static int *find_operators(arena *tmp, const graph *g, const cost_graph *costs)
 	return op;
 }
 
-/* The instants from which on nodes run, made so that none is before those that
- * it reads, where these take no time. */
+/* Finds the instants from which nodes run.  A node without time may not precede
+ * the nodes that it reads. */
 static started *find_starts(arena *tmp, const graph *g, const int *op,
 			    const verdict *v)
 {
@@ -53,7 +53,8 @@ static started *find_starts(arena *tmp, const graph *g, const int *op,
 	return all;
 }
 
-/* The graph with its nodes in another order: number[n] is node n's. */
+/* The graph with its nodes in another order; number[n] is the new number of
+ * node n. */
 static graph *renumbered(arena *a, const graph *g, const node_id *number)
 {
 	graph *to = ARENA_COPY(a, g, 1);
@@ -69,7 +70,7 @@ static graph *renumbered(arena *a, const graph *g, const node_id *number)
 	return to;
 }
 
-/* Numbers the devices that have a node; by device: its stage, -1. */
+/* Numbers the devices that have a node as stages.  By device: its stage; -1. */
 static int *find_stages(arena *a, arena *tmp, const graph *g, const int *op,
 			const int *place, device_stages *to)
 {

@@ -1,6 +1,6 @@
-/* Favourite children without a linear program, for graphs for which that is too
- * large (msct.c): edges on the longest path are chosen, path after path; where
- * two edges contend for an operator, each counts as a half, and neither is a
+/* Favourite children without a linear program, for graphs where that would be
+ * too large (msct.c).  Edges on the longest path are chosen, path after path.
+ * If two edges contend for an operator, each counts half, and neither is a
  * favourite. */
 #include "config.h"
 
@@ -17,9 +17,9 @@ typedef enum part {
 typedef struct program {
 	const machine *m;
 	const cost_graph *g;
-	part *part;	 /* [edge of g->succ] */
-	int *out, *in;	 /* [operator]: the edge that is chosen; -1 */
-	int64_t *behind; /* [operator]: the longest path from its begin */
+	part *part;	 /* by edge of g->succ */
+	int *out, *in;	 /* by operator: its chosen edge; -1 */
+	int64_t *behind; /* by operator: longest path from its begin */
 } program;
 
 static int64_t way(const program *p, int e)
@@ -42,7 +42,7 @@ static void measure(program *p)
 	}
 }
 
-/* The edge with which a longest path goes on from v; -1. */
+/* The edge by which a longest path continues from v; -1. */
 static int next_edge(const program *p, int v)
 {
 	const cost_graph *g = p->g;
@@ -53,7 +53,8 @@ static int next_edge(const program *p, int v)
 	return -1;
 }
 
-/* Chooses edge e from v, or contends for it; whether that changes something. */
+/* Chooses edge e from v, or contends for it.  Returns whether something
+ * changed. */
 static bool choose(program *p, int v, int e)
 {
 	int *out = &p->out[v], *in = &p->in[p->g->succ[e].op];
@@ -76,7 +77,7 @@ static bool choose(program *p, int v, int e)
 	return true;
 }
 
-/* Goes along a longest path; whether something has changed. */
+/* Walks along a longest path.  Returns whether something changed. */
 static bool shorten(program *p)
 {
 	const cost_graph *g = p->g;

@@ -6,7 +6,7 @@
 
 /* ---- loads --------------------------------------------------------------- */
 
-/* The longest time of a result between two of its devices. */
+/* The longest time that a result takes between two of its devices. */
 static int64_t longest_move(const machine *m, int result)
 {
 	int64_t most = 0;
@@ -60,8 +60,8 @@ static int64_t fastest_ns(const machine *m, int op)
 }
 
 typedef struct paths {
-	int64_t *before; /* the longest path to an operator's end */
-	int64_t *behind; /* the longest from its begin to the end */
+	int64_t *before; /* longest path to an operator's end */
+	int64_t *behind; /* longest path from its begin */
 } paths;
 
 static paths find_paths(arena *a, const machine *m)
@@ -86,7 +86,7 @@ static paths find_paths(arena *a, const machine *m)
 	return p;
 }
 
-/* The root of an operator's connected part. */
+/* The root of an operator's connected component. */
 static int root_of(int *part, int v)
 {
 	while (part[v] != v)

@@ -10,17 +10,17 @@
 #include "base/units.h"
 
 enum {
-	COLUMNS = 64, /* of text */
-	LEFT = 60,    /* of SVG, pixels */
+	COLUMNS = 64, /* columns of text */
+	LEFT = 60,    /* in SVG, pixels */
 	WIDTH = 1200,
 	LANE = 14,
 	DEVICE = 3 * LANE + 10,
-	LEAST_NAMED = 60, /* width of a bar with a name */
+	LEAST_NAMED = 60, /* least width of a bar that shows its name */
 };
 
 typedef enum kind { COMPUTES, SENDS, RECEIVES } kind;
 
-/* A bar in one of three lanes of a device. */
+/* A bar in one of the three lanes of a device. */
 typedef struct bar {
 	int lane; /* 3 * device + kind */
 	int64_t begin, end;
@@ -45,7 +45,7 @@ static int by_lane(const void *a, const void *b)
 	return (x->op > y->op) - (x->op < y->op);
 }
 
-/* All bars, in order; those of operators without time are left out. */
+/* Lists the bars in order.  Those of operators without time are left out. */
 static int list_bars(arena *a, const chart *c, bar **bars)
 {
 	const cost_graph *g = c->m->g;
@@ -70,7 +70,7 @@ static int list_bars(arena *a, const chart *c, bar **bars)
 	return n;
 }
 
-/* Text in XML, without what is not printable. */
+/* Writes text in XML, without characters that are not printable. */
 static void print_text(FILE *to, const char *text)
 {
 	for (; *text; text++)
@@ -103,14 +103,14 @@ static void draw_bar(const chart *c, const bar *b, int count)
 		y + LANE - 4);
 	size_t most = (size_t)(width / 7), len = strlen(name);
 	while (most < len && ((unsigned char)name[most] & 0xc0) == 0x80)
-		most--; /* not within a character */
+		most--; /* not inside a character */
 	char *text = strndup(name, len < most ? len : most);
 	print_text(c->to, text ? text : "");
 	free(text);
 	fputs("</text>\n", c->to);
 }
 
-/* Bars that follow each other within a pixel are one. */
+/* Draws bars; those that follow each other within a pixel become one. */
 static void draw_bars(const chart *c, const bar *b, int n)
 {
 	for (int i = 0, next; i < n; i = next) {

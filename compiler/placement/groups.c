@@ -14,14 +14,14 @@ typedef struct pair {
 
 typedef VEC(pair) pairs;
 
-/* A graph of groups while they are being joined. */
+/* A graph of groups while they are joined. */
 typedef struct joiner {
-	arena *a; /* work space */
+	arena *a; /* scratch memory */
 	const cost_graph *g;
 	const group_options *o;
 	int n;
 	int *of;     /* by operator */
-	pairs before; /* first before second */
+	pairs before; /* pairs in which the first precedes the second */
 } joiner;
 
 /* ---- order -------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static int by_pair(const void *x, const void *y)
 	return (p->b > q->b) - (p->b < q->b);
 }
 
-/* Sorted, each once, none of a group with itself. */
+/* Sorts pairs; removes repetitions and pairs of a group with itself. */
 static void tidy(pairs *p)
 {
 	int n = 0;
@@ -79,10 +79,11 @@ static void rename_all(joiner *j, const int *to, int n)
 
 /* ---- cycles ------------------------------------------------------------- */
 
-/* Tarjan's algorithm without recursion: components get numbers in to. */
+/* Tarjan's algorithm without recursion.  to[] gets the number of each group's
+ * component. */
 typedef struct components {
 	const pairs *edges; /* sorted */
-	int *first;	    /* by group, in edges */
+	int *first;	    /* by group: index in edges */
 	int *low, *number, *at, *stack, *path, *to;
 	bool *open;
 	int nstack, npath, seen, count;
@@ -159,7 +160,7 @@ static void join_cycles(joiner *j)
 
 /* ---- groups without time ------------------------------------------------ */
 
-/* The group that v has been joined to. */
+/* The group that v was joined to. */
 static int root_of(int *joined, int v)
 {
 	while (joined[v] != v)
@@ -203,7 +204,8 @@ static int only_neighbour(const pairs *p, const int *first, int *joined,
 	return only;
 }
 
-/* Groups that take no time and have edges with one other join it. */
+/* Joins groups that take no time and have edges with only one other group to
+ * that group. */
 static void join_timeless(joiner *j)
 {
 	int n = j->n, count = 0;
@@ -270,7 +272,8 @@ static int by_number(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The groups of a result's producer and readers, each once; how many. */
+/* Lists the groups of a result's producer and readers, each once.  Returns how
+ * many. */
 static int pins_of(const joiner *j, const cost_result *t, int *to)
 {
 	int n = 0, m = 0;
@@ -284,7 +287,7 @@ static int pins_of(const joiner *j, const cost_result *t, int *to)
 	return m;
 }
 
-/* The edge with these pins; -1: there is none yet. */
+/* The edge with these pins; -1 if there is none yet. */
 static int find_edge(const groups *r, const hash_table *by_pins, uint64_t hash,
 		     const int *pins, int n)
 {
@@ -297,7 +300,7 @@ static int find_edge(const groups *r, const hash_table *by_pins, uint64_t hash,
 	return -1;
 }
 
-/* Edges with equal pins become one. */
+/* Makes edges; those with equal pins become one. */
 static void connect(arena *a, const joiner *j, groups *r)
 {
 	const cost_graph *g = j->g;

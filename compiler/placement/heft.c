@@ -1,8 +1,9 @@
-/* HEFT (Topcuoglu, Hariri, Wu 2002): operators by upward rank, each to the
- * device where it ends first, into a gap between two others where it fits.
+/* HEFT (Topcuoglu, Hariri, Wu 2002): places operators by upward rank.  Each
+ * goes to the device where it ends first, in a gap between two others if it
+ * fits.
  *
- * Transfers take their time and wait for no port.  Memory is a limit on the
- * resident bytes. */
+ * Transfers take time but do not wait for ports.  Memory is a limit on resident
+ * bytes. */
 #include "config.h"
 
 #include "compiler/placement/task.h"
@@ -11,9 +12,9 @@
 
 #include "base/heap.h"
 
-/* The idle times of a device in blocks, so that the first that is long enough
- * is found without looking at all: a gap may be empty, the last one never
- * ends. */
+/* Idle times of a device, in blocks of at most GAPS, so that the first one that
+ * is long enough is found without looking at all.  A gap may be empty; the last
+ * one never ends. */
 enum { GAPS = 256 };
 
 typedef struct gap {
@@ -32,12 +33,12 @@ typedef struct idle {
 
 typedef struct heft {
 	const place_task *t;
-	arena *a; /* work space */
+	arena *a; /* scratch memory */
 	int64_t *rank, *end;
 	int *place;
-	idle *idle; /* [device] */
+	idle *idle; /* by device */
 	place_room room;
-	heap ready; /* the greatest rank first */
+	heap ready; /* greatest rank first */
 } heft;
 
 static void measure(stretch *b)
@@ -53,11 +54,11 @@ typedef struct slot {
 	int64_t begin;
 } slot;
 
-/* The earliest begin from `ready` on of ns of idle time. */
+/* The earliest time from `ready' on at which the device is idle for ns. */
 static slot first_fit(const idle *d, int64_t ready, int64_t ns)
 {
 	int low = 0, high = d->blocks.n - 1;
-	while (low < high) { /* the first block that ends behind `ready` */
+	while (low < high) { /* find the first block that ends after `ready' */
 		int mid = (low + high) / 2;
 		const stretch *b = d->blocks.at[mid];
 		if (b->gaps[b->n - 1].end < ready)
@@ -77,7 +78,7 @@ static slot first_fit(const idle *d, int64_t ready, int64_t ns)
 	return (slot){ -1, -1, -1 };
 }
 
-/* The second half of a full block becomes one of its own. */
+/* Splits a full block in two. */
 static void split(heft *h, idle *d, int i)
 {
 	stretch *b = d->blocks.at[i], *new = ARENA_NEW(h->a, stretch);
@@ -92,7 +93,7 @@ static void split(heft *h, idle *d, int i)
 	d->blocks.at[i + 1] = new;
 }
 
-/* The device works from s.begin on. */
+/* Marks the device as busy from s.begin on for ns. */
 static void fill(heft *h, idle *d, slot s, int64_t ns)
 {
 	stretch *b = d->blocks.at[s.block];
@@ -115,7 +116,7 @@ static void push(heft *h, int v)
 	heap_push(h->a, &h->ready, (heap_entry){ -h->rank[v], 0, v });
 }
 
-/* When all that v reads can be on device d. */
+/* When everything that v reads can be on device d. */
 static int64_t ready_at(const heft *h, int v, int d)
 {
 	const cost_graph *g = h->t->m->g;

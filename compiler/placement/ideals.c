@@ -1,4 +1,4 @@
-/* Ideals, enumerated. */
+/* Enumerates ideals. */
 #include "config.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ static bool is_there(const collector *c, const uint64_t *bits, uint64_t hash)
 	return false;
 }
 
-/* Adds a set unless it is there. */
+/* Adds a set if it is new. */
 static void collect(collector *c, const uint64_t *bits)
 {
 	size_t row = (size_t)c->s->nwords;
@@ -97,7 +97,7 @@ static int size_of(const ideals *s, int i)
 	return n;
 }
 
-/* Counting sort, so that equal sizes keep their order. */
+/* Counting sort, so sets of equal size keep their order. */
 int *ideals_by_size(arena *a, const ideals *s)
 {
 	int most = 64 * s->nwords;
@@ -114,7 +114,7 @@ int *ideals_by_size(arena *a, const ideals *s)
 	return order;
 }
 
-/* Elements by what comes before them, and how much of that is left. */
+/* Elements indexed by what precedes them, and how much of that is left. */
 typedef struct successors {
 	int *first, *after, *left;
 } successors;

@@ -6,11 +6,11 @@
 
 enum { MOST_LEVELS = 40 };
 
-/* Units in groups that lie on one device: members of group i are
- * member[first[i]] .. [i + 1], operators. */
+/* Groups of units that are on one device.  The members of group i are operators
+ * member[first[i]] .. [i + 1]. */
 typedef struct level {
 	int n;
-	int *of; /* [operator] */
+	int *of; /* by operator */
 	int *first, *member;
 } level;
 
@@ -22,11 +22,11 @@ typedef struct search {
 	place_cost cost;
 	int64_t bound, left; /* evaluations */
 	uint64_t random;
-	int64_t *nbytes; /* resident, of each device */
+	int64_t *nbytes; /* resident, by device */
 	int64_t *group_nbytes, *group_ns;
-	int *order, *mate, *mark; /* [group], at most nops */
-	int64_t *tie;		  /* [group] */
-	int *near;		  /* [device] */
+	int *order, *mate, *mark; /* by group, at most nops */
+	int64_t *tie;		  /* by group */
+	int *near;		  /* by device */
 } search;
 
 static uint64_t draw(search *s)
@@ -91,7 +91,8 @@ static void shuffle(search *s, int n)
 	}
 }
 
-/* Adds what group i exchanges with each other over edges of operator v. */
+/* Adds what group i exchanges with other groups over the edges of operator
+ * v. */
 static int add_ties(search *s, const level *l, int i, int v, int *list, int n)
 {
 	const cost_graph *g = s->g;
@@ -113,8 +114,8 @@ static int add_ties(search *s, const level *l, int i, int v, int *list, int n)
 	return n;
 }
 
-/* The group that i is joined with: of those that are free, on its device, and
- * together not too large, the one that it exchanges most with; -1. */
+/* The group to join with i: free, on its device, and together not too large.
+ * Of these the one with which it exchanges most; -1. */
 static int choose_mate(search *s, const level *l, int i, int64_t most_ns,
 		       int64_t most_nbytes, int *list)
 {
@@ -146,7 +147,8 @@ static void weigh(search *s, const level *l)
 	}
 }
 
-/* Pairs of groups joined; a level with as many where none can be. */
+/* A level with pairs of groups joined.  It has as many groups if none can be
+ * joined. */
 static level coarser(search *s, arena *a, const level *l, int64_t most_ns,
 		     int64_t most_nbytes)
 {
@@ -186,12 +188,12 @@ static void move_group(search *s, const level *l, int i, int to)
 	}
 }
 
-/* Moves group i if that is not worse; whether it is better. */
+/* Moves group i if that is not worse.  Returns whether it is better. */
 static bool try_move(search *s, const level *l, int i, int to)
 {
 	int from = s->place[l->member[l->first[i]]];
 	move_group(s, l, i, to);
-	/* Resident bytes alone are a bound of what is too much. */
+	/* Resident bytes alone are a lower bound of the excess. */
 	int64_t over = overflow_of(s->m, s->nbytes);
 	if (over <= s->cost.overflow) {
 		bool strict = over == 0 && s->cost.overflow == 0;
@@ -212,7 +214,7 @@ static bool try_move(search *s, const level *l, int i, int to)
 	return false;
 }
 
-/* Lists the devices of a group's neighbours but its own, and one other. */
+/* Lists the devices of a group's neighbours except its own, and one other. */
 static int list_devices(search *s, const level *l, int i, int *devices)
 {
 	const cost_graph *g = s->g;
@@ -242,7 +244,7 @@ static bool ended(const search *s)
 	       (s->cost.overflow == 0 && s->cost.makespan <= s->bound);
 }
 
-/* Each group once, in random order; whether one became better. */
+/* Tries each group once in random order.  Returns whether one became better. */
 static bool pass(search *s, arena *a, const level *l)
 {
 	int *devices = ARENA_ARRAY(a, int, s->m->ndevices);
@@ -281,8 +283,8 @@ static void cycle(search *s)
 	arena_free(a);
 }
 
-/* Moves operators around a random one, up to a tenth of all, from its device
- * to another, and looks what that costs. */
+/* Moves operators around a random one, up to a tenth of all, from its device to
+ * another.  Evaluates the result. */
 static void kick(search *s, arena *a)
 {
 	const cost_graph *g = s->g;
@@ -323,9 +325,9 @@ static void set_place(search *s, const int *place)
 	}
 }
 
-/* Cycles from the best placement so far; where two in a row gained nothing,
- * with a kick before (iterated local search; Lourenco, Martin, Stutzle
- * 2003). */
+/* Runs cycles from the best placement so far.  If two in a row gain nothing,
+ * the next one starts with a kick (iterated local search; Lourenco, Martin,
+ * Stutzle 2003). */
 static void iterate(search *s, int *best)
 {
 	place_cost least = s->cost;

@@ -9,19 +9,20 @@
 
 enum { MOST_STEPS = 200 };
 
-#define ENOUGH 1e-9 /* what is left of gap and residuals */
-#define REGULAR 1e-7 /* added to diagonals, so that no pivot is lost */
+#define ENOUGH 1e-9 /* accepted gap and residuals */
+#define REGULAR 1e-7 /* added to diagonals so that no pivot vanishes */
 
-/* With slacks w of rows and z of columns, and multipliers y of rows:
+/* The program with slacks w of rows and z of columns, and multipliers y of
+ * rows:
  *	A x - w = bound    A' y + z = cost    w y = 0    x z = 0 */
 typedef struct solver {
 	const linear_program *p;
-	int n, m; /* columns, rows */
+	int n, m; /* columns; rows */
 	double *x, *z, *y, *w;
 	double *dx, *dz, *dy, *dw;
 	double *rows, *columns; /* residuals of the first two equations */
-	double *wy, *xz;	/* what w y and x z shall become */
-	ldl *factors;		/* columns, then rows */
+	double *wy, *xz;	/* wanted values of w y and x z */
+	ldl *factors;		/* for columns, then rows */
 	double *diagonal, *right, *left;
 } solver;
 
@@ -54,7 +55,7 @@ static solver *solver_new(arena *a, const linear_program *p, int64_t most)
 	return s->factors ? s : NULL;
 }
 
-/* rows += sign * A x; columns += sign * A' y. */
+/* Computes rows += sign * A x; columns += sign * A' y. */
 static void multiply(const linear_program *p, double sign, const double *x,
 		     const double *y, double *columns, double *rows)
 {
@@ -76,7 +77,7 @@ static double largest(const double *x, int n)
 	return most;
 }
 
-/* The mean of w y and x z, as far as a step of these lengths would bring it. */
+/* The mean of w y and x z after a step of these lengths. */
 static double mean_product(const solver *s, double primal, double dual)
 {
 	double sum = 0;
@@ -107,7 +108,7 @@ static void factor(solver *s)
 	ldl_factor(s->factors, s->diagonal, s->p->value);
 }
 
-/* The matrix without REGULAR times dx and dy, taken from `left`. */
+/* Subtracts the matrix without REGULAR times dx and dy from `left'. */
 static void subtract_product(solver *s)
 {
 	for (int i = 0; i < s->n; i++)
@@ -117,7 +118,7 @@ static void subtract_product(solver *s)
 	multiply(s->p, -1, s->dx, s->dy, s->left, s->left + s->n);
 }
 
-/* The step that solves the equations, linearised:
+/* Finds the step that solves the linearised equations:
  *	-(z / x) dx + A' dy = columns - xz / x
  *	A dx + (w / y) dy = rows + wy / y,
  * refined once. */
@@ -146,7 +147,7 @@ static void find_step(solver *s)
 		s->dw[r] = (s->wy[r] - s->w[r] * s->dy[r]) / s->y[r];
 }
 
-/* The part of a step that keeps x above 0, 1 at most. */
+/* The fraction of a step, at most `most', that keeps x positive. */
 static double length(double most, const double *x, const double *dx, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -171,8 +172,8 @@ static void advance(double *x, const double *dx, int n, double length)
 		x[i] += length * dx[i];
 }
 
-/* First straight for the products 0; then, by how far that would come, for
- * products alike, its error of second order corrected. */
+/* First aims at products of 0.  From how far that would lead, chooses equal
+ * products to aim at, with the second-order error corrected. */
 static void step(solver *s, double mean)
 {
 	for (int i = 0; i < s->n; i++)

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* An event: of an operator or, from nops on, a transfer. */
+/* An event of an operator or, from nops on, of a transfer. */
 typedef struct event {
 	int64_t time;
 	int what;
@@ -13,8 +13,8 @@ typedef struct event {
 
 typedef struct pair {
 	int from, to;
-	int next_from, next_to; /* in the lists of these; -1 */
-	int waiting;		/* transfers, a heap */
+	int next_from, next_to; /* in the lists of its devices; -1 */
+	int waiting;		/* transfers, as a heap */
 	bool is_changed;
 } pair;
 
@@ -24,34 +24,36 @@ struct judge {
 	const int *place;
 	int64_t now, most;
 	int64_t *level, *begin, *end;
-	int *need; /* results that are not there yet, of each operator */
+	int *need; /* by operator: results that are missing */
 
 	transfer *transfers;
 	int *first_transfer, ntransfers;
-	int *mark; /* [device] */
+	int *mark; /* by device */
 
-	/* Heaps as trees (pairing heaps; Fredman et al. 1986): items are
-	 * operators or transfers, -1 is none. */
+	/* Pairing heaps (Fredman et al. 1986) as trees.  Items are operators or
+	 * transfers; -1 is none. */
 	int *op_child, *op_next, *ready; /* ready: [device] */
 	int *move_child, *move_next;
 	bool *busy, *sends, *receives;
-	/* Devices that may begin an operator; that hold more than before. */
+	/* Devices that may begin an operator; devices that hold more than
+	 * before. */
 	int *idle, nidle, *grown, ngrown;
 	bool *is_idle, *is_grown;
 
-	/* Pairs of devices with transfers from one to the other. */
+	/* Pairs of devices with transfers from the first to the second. */
 	pair *pairs;
-	int npairs, *pair_of;	   /* [transfer] */
-	int *pair_at;		   /* [from * k + to], where it is a pair */
-	int *first_from, *first_to; /* [device]: lists of its pairs; -1 */
-	int *changed, nchanged;	   /* pairs that may begin one */
+	int npairs, *pair_of;	   /* by transfer */
+	int *pair_at;		   /* at [from * k + to] if it is a pair */
+	int *first_from, *first_to; /* by device: lists of its pairs; -1 */
+	int *changed, nchanged;	   /* pairs that may begin a transfer */
 
 	event *running; /* a binary heap */
 	int nrunning;
 
-	int64_t *held, *peak, *resident, *work; /* [device] */
-	int *users;	 /* of a result on its own device: readers, transfers */
-	int *copy_users; /* of a transfer */
+	int64_t *held, *peak, *resident, *work; /* by device */
+	/* by result on its own device: readers and transfers */
+	int *users;
+	int *copy_users; /* by transfer */
 };
 
 judge *judge_new(arena *a, const machine *m)
@@ -116,7 +118,7 @@ static void find_levels(judge *j)
 	}
 }
 
-/* The transfers of a result, receivers in ascending order. */
+/* Lists the transfers of a result, receivers in ascending order. */
 static void list_transfers(judge *j, int r)
 {
 	const cost_result *x = &j->g->results[r];
@@ -151,8 +153,8 @@ static void list_transfers(judge *j, int r)
 	j->users[r] += j->ntransfers - first;
 }
 
-/* The pair of two devices; its place in pair_at says something only if that
- * pair is there, so that nothing has to be cleared. */
+/* The pair of two devices.  Its entry in pair_at is valid only if that pair
+ * refers back to it, so the table need not be cleared. */
 static int pair_of(judge *j, int from, int to)
 {
 	int *at = &j->pair_at[from * j->m->ndevices + to];
@@ -166,7 +168,7 @@ static int pair_of(judge *j, int from, int to)
 	return *at;
 }
 
-/* All transfers, and the pairs that they are between. */
+/* Lists all transfers and their pairs of devices. */
 static void list_all_transfers(judge *j)
 {
 	const cost_graph *g = j->g;
@@ -194,7 +196,7 @@ static bool move_before(const judge *j, int a, int b)
 	return x != y ? x > y : a < b;
 }
 
-/* The operations on heaps of operators and of transfers. */
+/* Operations on heaps of operators and of transfers. */
 #define PAIRING_HEAP(name, before)                                           \
 	static int name##_meld(judge *j, int a, int b)                       \
 	{                                                                    \
@@ -267,7 +269,7 @@ static int first_to_end(judge *j)
 
 /* ---- ends ---------------------------------------------------------------- */
 
-/* Device d may begin an operator. */
+/* Notes that device d may begin an operator. */
 static void wake(judge *j, int d)
 {
 	if (!j->is_idle[d])
@@ -275,7 +277,7 @@ static void wake(judge *j, int d)
 	j->is_idle[d] = true;
 }
 
-/* Device d holds nbytes more. */
+/* Adds nbytes to what device d holds. */
 static void hold(judge *j, int d, int64_t nbytes)
 {
 	j->held[d] += nbytes;
@@ -284,7 +286,7 @@ static void hold(judge *j, int d, int64_t nbytes)
 	j->is_grown[d] = true;
 }
 
-/* The readers of a result on device d have it. */
+/* Gives a result to its readers on device d. */
 static void feed(judge *j, int r, int d)
 {
 	const cost_result *x = &j->g->results[r];
@@ -303,7 +305,7 @@ static void drop_user(judge *j, int r)
 		j->held[j->place[x->producer]] -= x->nbytes;
 }
 
-/* Operator v has read its operands. */
+/* Frees the operands of operator v, which has read them. */
 static void drop_operands(judge *j, int v)
 {
 	const cost_graph *g = j->g;
@@ -320,7 +322,7 @@ static void drop_operands(judge *j, int v)
 	}
 }
 
-/* Transfers of a pair of devices may begin. */
+/* Notes that transfers of a pair of devices may begin. */
 static void change(judge *j, int p)
 {
 	if (j->pairs[p].waiting >= 0 && !j->pairs[p].is_changed) {
@@ -378,9 +380,9 @@ static void begin_transfer(judge *j, pair *p)
 	run_until(j, j->transfers[t].end, j->g->nops + t);
 }
 
-/* Those that have both their ports, the greatest level first.  Only one of a
- * pair of devices can begin, so that the first of each pair are all there is
- * to look at; sorted by insertion, for they are few. */
+/* Begins the transfers whose two ports are free, greatest level first.  Only
+ * one of a pair of devices can begin, so only the first of each pair has to be
+ * considered.  There are few, so they are sorted by insertion. */
 static void begin_transfers(judge *j)
 {
 	int *c = j->changed, n = j->nchanged;
@@ -402,8 +404,8 @@ static void begin_transfers(judge *j)
 	j->nchanged = 0;
 }
 
-/* False where the pass will take too long: what depends on an operator takes
- * its level at least. */
+/* Begins operators.  Returns false if the pass will take too long: what depends
+ * on an operator takes at least its level. */
 static bool begin_ops(judge *j)
 {
 	const cost_graph *g = j->g;
@@ -455,8 +457,8 @@ static void start(judge *j, const int *place)
 	memcpy(j->peak, j->resident, sizeof(*j->peak) * (size_t)k);
 }
 
-/* Updates the peaks once an instant is over: bytes freed at it make room for
- * those that are needed from it on. */
+/* Updates the peaks at the end of an instant: bytes freed at it make room for
+ * bytes needed from it on. */
 static void note_peaks(judge *j)
 {
 	while (j->ngrown > 0) {

@@ -1,4 +1,4 @@
-/* The reader of layer tables. */
+/* Reads layer tables. */
 #include "config.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 #include "compiler/placement/layers.h"
 #include "compiler/placement/table_file.h"
 
-/* A member that means nothing here means something to whoever wrote it.  The
- * list ends with NULL. */
+/* Refuses unknown members, as they mean something to their author.  The list
+ * ends with NULL. */
 static bool known_members(const table_file *r, const json_t *j,
 			  const char *where, const char *const *known,
 			  const char *of)
@@ -57,7 +57,7 @@ static const char *tie_of(const json_t *layers, int i)
 		json_array_get(layers, (size_t)i), "tie"));
 }
 
-/* The layer before or behind i, as by says, with the tie of i; -1. */
+/* The layer before or after i, depending on `by', with the tie of i; -1. */
 static int tied_layer(const layer_table *t, const json_t *layers, int i,
 		      int by)
 {
@@ -69,8 +69,8 @@ static int tied_layer(const layer_table *t, const json_t *layers, int i,
 	return k < t->n ? k : -1;
 }
 
-/* The number of a layer's tie: of what is tied, all is shared, and by two
- * layers at least. */
+/* Reads the number of a layer's tie.  Tied layers share all of their
+ * parameters, and a tie has at least two layers. */
 static bool read_tie(const table_file *r, const json_t *layers, int i,
 		     layer_table *t)
 {
@@ -96,7 +96,7 @@ static bool read_tie(const table_file *r, const json_t *layers, int i,
 
 /* ---- skips --------------------------------------------------------------- */
 
-/* A layer's number, from 0. */
+/* Reads a layer's number, from 0. */
 static bool read_end(const table_file *r, const json_t *j, const char *where,
 		     const char *key, const layer_table *t, int *to)
 {

@@ -8,12 +8,13 @@
 
 struct ldl {
 	int n;
-	int *at;    /* [row]: its place in the order */
-	int *first; /* the upper triangle in this order: entries of column k are
-		       first[k] .. [k + 1] */
-	int *row, *source; /* of each entry: its row, its number outside */
+	int *at;    /* by row: its place in the order */
+	/* of the upper triangle in this order: column k has entries first[k] ..
+	 * [k + 1] */
+	int *first;
+	int *row, *source; /* by entry: its row, its number for callers */
 	int *parent;	   /* elimination tree; -1 */
-	int *begin, *fill; /* of each column of L: where it begins, entries */
+	int *begin, *fill; /* by column of L: first entry, number of entries */
 	int *index;
 	double *value, *d; /* L without its diagonal of ones; D */
 	double *work;
@@ -24,19 +25,19 @@ struct ldl {
 
 typedef VEC(int) ints;
 
-/* The graph of what is left: two rows are neighbours if one has the other in
- * `near`, or if both are in one element, the former neighbours of an
- * eliminated row. */
+/* The graph of the remaining rows.  Two rows are neighbours if one has the
+ * other in `near', or if both are in one element, which is the set of former
+ * neighbours of an eliminated row. */
 typedef struct quotient {
 	arena *a;
 	int n;
-	ints *near, *elements; /* [row] */
-	ints *members;	       /* [element], by its row */
-	int *outside; /* [element]: members that are not around the row that is
-			 eliminated now */
+	ints *near, *elements; /* by row */
+	ints *members;	       /* by row of the element */
+	/* by element: members not adjacent to the row that is eliminated now */
+	int *outside;
 	int *stamp, *mark;
 	bool *gone, *absorbed;
-	int *degree, *head, *next, *back; /* lists of rows of equal degree */
+	int *degree, *head, *next, *back; /* lists of rows by degree */
 	int least;
 	int64_t work; /* multiplications of the factors, and steps here */
 } quotient;
@@ -63,7 +64,8 @@ static void list(quotient *q, int i, int degree)
 	q->least = degree < q->least ? degree : q->least;
 }
 
-/* Rows with so many entries come last: they would be looked at all the time. */
+/* Rows with so many entries come last; otherwise they would be visited all the
+ * time. */
 static int dense(int n)
 {
 	int root = 1;
@@ -102,7 +104,7 @@ static quotient quotient_new(arena *a, int n, const ldl_place *places,
 	return q;
 }
 
-/* Adds rows that are left and not marked yet. */
+/* Adds rows that remain and are not marked yet. */
 static void gather(quotient *q, int p, const ints *rows, ints *to)
 {
 	for (int i = 0; i < rows->n; i++) {
@@ -114,7 +116,7 @@ static void gather(quotient *q, int p, const ints *rows, ints *to)
 	}
 }
 
-/* Members of an element that are left. */
+/* The number of remaining members of an element. */
 static int count_left(quotient *q, int e)
 {
 	ints *of = &q->members[e];
@@ -127,8 +129,8 @@ static int count_left(quotient *q, int e)
 	return n;
 }
 
-/* The neighbours of p become an element, which takes the place of the elements
- * that p is in. */
+/* Makes the neighbours of p an element.  It replaces the elements that contain
+ * p. */
 static void make_element(quotient *q, int p)
 {
 	ints *e = &q->members[p];
@@ -154,7 +156,7 @@ static void make_element(quotient *q, int p)
 	q->work += (int64_t)e->n * e->n;
 }
 
-/* Row i is in element p now: what p says of it is dropped elsewhere. */
+/* Row i is in element p now; removes what p implies from elsewhere. */
 static void update(quotient *q, int p, int i)
 {
 	ints *near = &q->near[i], *of = &q->elements[i];
@@ -178,7 +180,8 @@ static void update(quotient *q, int p, int i)
 	list(q, i, degree + n);
 }
 
-/* Whether the factors take at most `most` multiplications; at: the order. */
+/* Orders the rows.  Returns whether the factors take at most `most'
+ * multiplications. */
 static bool order_rows(ldl *f, const ldl_place *places, int nplaces,
 		       int64_t most)
 {
@@ -227,8 +230,8 @@ static void sort_places(ldl *f, arena *a, const ldl_place *places, int n)
 	}
 }
 
-/* The columns of L that have an entry in row k, children before parents, as
- * path[top .. n).  Sets `parent` where it is not known yet. */
+/* The columns of L with an entry in row k, children before parents, as path[top
+ * .. n).  Sets `parent' where it is not known yet. */
 static int list_row(ldl *f, int k)
 {
 	int top = f->n;
@@ -277,7 +280,7 @@ ldl *ldl_new(arena *a, int n, const ldl_place *places, int nplaces,
 
 /* ---- the factors --------------------------------------------------------- */
 
-/* Row k of L and D: what is left of row k of the matrix, column by column. */
+/* Computes row k of L and D from row k of the matrix, column by column. */
 static void factor_row(ldl *f, int k, double diagonal, const double *value)
 {
 	double *y = f->work, d = diagonal;

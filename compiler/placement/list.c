@@ -1,10 +1,10 @@
-/* List scheduling that knows contention: operators by upward rank, each to the
- * device where it ends first when the results that it lacks there are sent one
- * after another through ports that others have taken already.
+/* List scheduling with contention.  Operators are placed by upward rank.  Each
+ * goes to the device where it ends first if the results it lacks there are sent
+ * one after another, through ports that others may have taken already.
  *
- * HEFT (heft.c) lets transfers pass each other, so that under ports it spreads
- * work that then waits for its operands.  After the port model of Sinnen and
- * Sousa 2005, with ports instead of links. */
+ * HEFT (heft.c) lets transfers pass each other.  So with ports it spreads work
+ * that then waits for operands.  This follows the model of Sinnen and Sousa
+ * 2005, with ports in place of links. */
 #include "config.h"
 
 #include "compiler/placement/task.h"
@@ -16,10 +16,10 @@ typedef struct need {
 	int op, result;
 } need;
 
-/* A result on another device than its producer's. */
+/* A result on a device other than its producer's. */
 typedef struct copy {
 	int result, device;
-	int64_t there; /* the end of its transfer; -1: an empty place */
+	int64_t there; /* end of its transfer; -1: an empty place */
 } copy;
 
 typedef struct lister {
@@ -28,8 +28,8 @@ typedef struct lister {
 	const cost_graph *g;
 	int64_t *rank, *end;
 	int *place;
-	int64_t *free, *sends, *receives; /* [device]: busy until */
-	int64_t *sends_then; /* the same with a trial's transfers */
+	int64_t *free, *sends, *receives; /* by device: busy until then */
+	int64_t *sends_then; /* the same including a trial's transfers */
 	copy *copies; /* a hash table with open addressing */
 	uint64_t mask;
 	need *needs;
@@ -55,7 +55,7 @@ static copy *find_copy(const lister *s, int result, int device)
 	}
 }
 
-/* Room for as many copies as there can be, each edge one at most. */
+/* Allocates room for all possible copies, at most one for each edge. */
 static void make_copies(lister *s, arena *a)
 {
 	uint64_t n = 16;
@@ -67,8 +67,8 @@ static void make_copies(lister *s, arena *a)
 		s->copies[i].there = -1;
 }
 
-/* When the operator with these needs can begin on d; with `commit` its
- * transfers are made. */
+/* When the operator with these needs can begin on d.  commit: make its
+ * transfers. */
 static int64_t begin_on(lister *s, int d, int nneeds, bool commit)
 {
 	int64_t at = s->free[d], receives = s->receives[d];
@@ -140,8 +140,8 @@ static int by_rank(const void *a, const void *b)
 	return (x->position > y->position) - (x->position < y->position);
 }
 
-/* Operators by rank; a topological order, for the rank of a reader is never
- * greater, and of equal ones the earlier in such an order is first. */
+/* The operators by rank.  This is a topological order: a reader's rank is never
+ * greater, and equal ranks are in topological order. */
 static ranked *ranking(arena *a, const machine *m)
 {
 	int64_t *rank = place_ranks(a, m, place_expected_move);

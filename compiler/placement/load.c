@@ -1,4 +1,5 @@
-/* Placements of least load: contiguous ones, bounds, and the definition. */
+/* Placements of least load: contiguous ones, bounds, and the definition of
+ * load. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -8,8 +9,8 @@
 
 /* ---- the definition ----------------------------------------------------- */
 
-/* Adds a tensor's transfer to the loads of all accelerators that have its
- * producer or a reader, if these are several devices. */
+/* Adds a tensor's transfer to the loads of all accelerators with its producer
+ * or a reader, if these are several devices. */
 static void add_transfer(const cost_graph *g, const load_options *o, int i,
 			 const int *device, bool *there, int64_t *load)
 {
@@ -46,7 +47,7 @@ typedef struct gain {
 	int64_t ns, core_ns;
 } gain;
 
-/* Those first of which a core does most per time. */
+/* Orders by how much a core does per time, most first. */
 static int by_ratio(const void *x, const void *y)
 {
 	const gain *a = x, *b = y;
@@ -55,7 +56,8 @@ static int by_ratio(const void *x, const void *y)
 	return (p > q) - (p < q);
 }
 
-/* Whether accelerators and cores that have t each can do all, in parts. */
+/* Whether accelerators and cores with time t each can do all the work, if it
+ * may be divided arbitrarily. */
 static bool enough(const gain *g, int n, int64_t total, const load_options *o,
 		   double t)
 {
@@ -89,7 +91,7 @@ int64_t load_bound(const groups *r, const load_options *o)
 	if (n > 1)
 		qsort(g, (size_t)n, sizeof(*g), by_ratio);
 	hi = total;
-	/* The least whole number that is enough; less one, for rounding. */
+	/* Find the least sufficient integer, minus one for rounding. */
 	while (lo < hi) {
 		int64_t mid = lo + (hi - lo) / 2;
 		if (enough(g, n, total, o, (double)mid))
@@ -121,8 +123,8 @@ typedef struct attempt {
 	int *device;
 } attempt;
 
-/* The least load over one grouping: of the prefixes of one order, then of all
- * ideals below that. */
+/* Finds the least load over one grouping: over the prefixes of one order, then
+ * below that over all ideals. */
 static attempt try_groups(arena *a, const cost_graph *g, const load_options *o,
 			  const groups *r)
 {
@@ -172,9 +174,9 @@ static attempt try_graph(arena *a, const cost_graph *g, const load_options *o,
 	return t;
 }
 
-/* Groups that take no time join their neighbours, which is never worse unless
- * memory is short.  So without a limit first: if that fits, it is the least;
- * if not, a bound. */
+/* Groups that take no time are joined with neighbours, which is never worse
+ * unless memory is short.  So the limit is ignored first.  If the result fits,
+ * it is the least load; otherwise it is a bound. */
 const load_result *load_contiguous(arena *a, const cost_graph *g,
 				   const load_options *o)
 {

@@ -1,10 +1,10 @@
-/* A local search among all splits of the hypergraph for the least load.
+/* Local search among all splits of the hypergraph for the least load.
  *
- * A move takes one group to another device, and changes the loads of these two
- * alone: an edge counts for every accelerator that has a pin of it, if its pins
- * are on more than one device.  The objective is a sum over devices of a high
- * power of the load, smooth where the greatest load is not.  Simulated
- * annealing (Kirkpatrick et al. 1983) accepts worse moves at random; passes of
+ * A move takes one group to another device and changes only the loads of these
+ * two: an edge counts for every accelerator with one of its pins, if its pins
+ * are on more than one device.  The objective is the sum over devices of a high
+ * power of the load, which is smooth where the greatest load is not.  Simulated
+ * annealing (Kirkpatrick et al. 1983) accepts worse moves at random.  Passes of
  * descent, with the gains of Fiduccia and Mattheyses (1982), accept none.  A
  * split on the way may exceed an accelerator's memory, at a price. */
 #include "config.h"
@@ -16,7 +16,8 @@
 
 enum { POWER = 24, STARTS = 6, EXCESS = 100 };
 
-/* Loads of a device that a group moves from, and of the one it moves to. */
+/* The new loads of the device that a group leaves and of the one to which it
+ * moves. */
 typedef struct change {
 	int64_t from, to;
 } change;
@@ -25,12 +26,13 @@ typedef struct split_state {
 	const groups *r;
 	const load_options *o;
 	int ndevices;
-	int *first_edge, *edges; /* of group v: edges[first_edge[v] .. ] */
+	int *first_edge, *edges; /* group v has edges[first_edge[v] .. ] */
 	int *device;		 /* by group */
-	int *pins, *span;	 /* by edge and device; devices of an edge */
+	/* by edge and device; number of devices by edge */
+	int *pins, *span;
 	int64_t *load, *nbytes;
-	double unit; /* a load that counts 1 */
-	double *energy; /* by device: its term in the objective; weigh() */
+	double unit; /* a load that counts as 1 */
+	double *energy; /* by device: its term in the objective, see weigh() */
 	uint64_t random;
 	int64_t best; /* LOAD_NONE: none that fits yet */
 	int *best_device;
@@ -49,7 +51,7 @@ static int random_below(split_state *s, int n)
 	return (int)(random_bits(s) % (uint64_t)n);
 }
 
-/* 0 <= value < 1 */
+/* A random number with 0 <= value < 1. */
 static double random_real(split_state *s)
 {
 	return (double)(random_bits(s) >> 11) * 0x1p-53;
@@ -70,7 +72,7 @@ static int *pins_on(const split_state *s, int e, int d)
 	return &s->pins[(int64_t)e * s->ndevices + d];
 }
 
-/* Whether group v can run on device d, its memory aside. */
+/* Whether group v can run on device d, apart from memory. */
 static bool allowed(const split_state *s, int v, int d)
 {
 	return !core(s, d) || s->r->core_ns[v] != GROUP_NEVER;
@@ -84,8 +86,8 @@ static int64_t excess(const split_state *s, int d, int64_t nbytes)
 
 /* ---- moves -------------------------------------------------------------- */
 
-/* The loads after the move.  An edge whose last pin leaves `a` no longer counts
- * there; whether it counts on `to` depends on the number of its devices. */
+/* The loads after the move.  An edge whose last pin leaves `a' no longer counts
+ * there.  Whether it counts on `to' depends on its number of devices. */
 static change change_of(const split_state *s, int v, int to)
 {
 	int a = s->device[v];
@@ -117,7 +119,7 @@ static double energy(const split_state *s, int d, int64_t load, int64_t nbytes)
 					   ((double)s->o->memory_nbytes + 1);
 }
 
-/* Sets the terms of all devices, which moves then keep. */
+/* Computes the terms of all devices.  Moves then keep them up to date. */
 static void weigh(split_state *s)
 {
 	for (int d = 0; d < s->ndevices; d++)
@@ -174,7 +176,7 @@ static void note_best(split_state *s)
 
 /* ---- starts ------------------------------------------------------------- */
 
-/* Starts from a split. */
+/* Begins at a split. */
 static void reset(split_state *s, const int *device)
 {
 	const groups *r = s->r;
@@ -199,7 +201,8 @@ static void reset(split_state *s, const int *device)
 	}
 }
 
-/* Groups in a random order, each on the accelerator with the fewest bytes. */
+/* Places groups in random order, each on the accelerator with the fewest
+ * bytes. */
 static void spread(split_state *s, int *device)
 {
 	int n = s->r->n;
@@ -228,7 +231,7 @@ static void spread(split_state *s, int *device)
 typedef struct cooling {
 	int64_t moves;
 	double hot, cold;
-	double least; /* of e / temperature, per e, of a while */
+	double least; /* least e / temperature, per e, for some moves */
 } cooling;
 
 static double temperature(const cooling *c, int64_t i)
@@ -236,9 +239,9 @@ static double temperature(const cooling *c, int64_t i)
 	return c->hot * pow(c->cold / c->hot, (double)i / (double)c->moves);
 }
 
-/* Whether move i, which costs e > 0, is accepted: with the probability
- * exp(-e / t).  Most moves are not, and 1 / (1 + x + .. + x^4 / 24), which is
- * above exp(-x), shows it for less. */
+/* Whether move i of cost e > 0 is accepted, with probability exp(-e / t).  Most
+ * moves are not, and 1 / (1 + x + .. + x^4 / 24), which is above exp(-x), shows
+ * this faster. */
 static bool accepts(split_state *s, const cooling *c, int64_t i, double e)
 {
 	double random = random_real(s), x = e * c->least;
@@ -247,7 +250,7 @@ static bool accepts(split_state *s, const cooling *c, int64_t i, double e)
 	       random < exp(-e / temperature(c, i));
 }
 
-/* Random moves; worse ones are accepted ever less often. */
+/* Makes random moves.  Worse ones are accepted less and less often. */
 static void anneal(split_state *s, int64_t moves, double hot, double cold)
 {
 	enum { WHILE = 4096 };
@@ -269,7 +272,7 @@ static void anneal(split_state *s, int64_t moves, double hot, double cold)
 	}
 }
 
-/* The best move, as long as one helps. */
+/* Makes the best move as long as one helps. */
 static void descend(split_state *s)
 {
 	weigh(s);
@@ -332,11 +335,11 @@ static split_state *state_new(arena *a, const groups *r, const load_options *o)
 	return s;
 }
 
-/* Searches from the k-th start: the split that is given, or a random one. */
+/* Searches from start k: the given split, or a random one. */
 static void search_from(split_state *s, const int *given, int k, int64_t moves,
 			int *device)
 {
-	/* Temperatures; a device of the greatest load has the energy 1. */
+	/* Temperatures.  A device with the greatest load has energy 1. */
 	static const double hot[] = { 3, 1, 0.03 }, cold[] = { 1e-2, 1e-3,
 							       1e-4 };
 	if (given && k < STARTS / 2)

@@ -1,16 +1,16 @@
-/* The least load over chains of ideals.
+/* Finds the least load over chains of ideals.
  *
- * A part is the difference of ideals J < I.  An edge straddles an ideal if it
- * has some of its pins, not all.  The transfers of the part are
+ * A part is the difference of ideals J < I.  An edge straddles an ideal if some
+ * of its pins are in it, but not all.  The transfers of the part are
  *
  *	straddling(J) + sum over edges h that straddle I of
  *		w(h) * (1 if J has none of h & I, 0 if some, -1 if all)
  *
- * since h is paid unless the part has none of it or all of it.  Few edges
- * straddle I.  Ideals are sorted by the least time that their groups take
- * anywhere, so that those below I that an upper bound leaves are a window; and
- * for an ideal only those numbers of devices are considered that can hold it,
- * and leave enough others for the rest. */
+ * because h is paid for unless the part has none of it or all of it.  Few edges
+ * straddle I.  Ideals are sorted by the least time that their groups take on
+ * any device, so the predecessors of I that an upper bound allows form a
+ * window.  For an ideal only those numbers of devices are considered that can
+ * hold it and leave enough devices for the rest. */
 #include "config.h"
 
 #include <assert.h>
@@ -20,10 +20,11 @@
 
 #include "compiler/placement/load_chain.h"
 
-/* Pins of an edge, or those of them in an ideal. */
+/* The pins of an edge, or those in an ideal. */
 typedef struct term {
 	int64_t w;
-	int word;	/* that has all the bits; -1 if there are several */
+	/* the word that has all bits; -1 if there are several */
+	int word;
 	uint64_t bits;	/* in that word */
 	uint64_t *mask; /* all words */
 } term;
@@ -40,17 +41,17 @@ typedef struct chain {
 	const load_options *o;
 	ideals s; /* sorted */
 	int64_t *key, *ns, *core_ns, *nbytes, *straddling;
-	int *never; /* groups without a core's time */
+	int *never; /* groups without a time on cores */
 	term *edges;
-	term *terms; /* of the ideal in work */
+	term *terms; /* of the current ideal */
 	int nterms;
-	int nk, nc;    /* accelerators, cores that are worth counting */
-	int64_t *best; /* by ideal, cores, accelerators at most */
+	int nk, nc;    /* accelerators; cores that are worth counting */
+	int64_t *best; /* by ideal, cores, and accelerators at most */
 	choice *back;
 	int64_t most;
-	int64_t *need, *can; /* by cell: keys of ideals that leave no more than
-				the other devices can take, and that these can
-				hold */
+	/* by cell: keys of the ideals that leave no more than the other devices
+	 * can take; that these devices can hold */
+	int64_t *need, *can;
 } chain;
 
 static int64_t least(int64_t a, int64_t b)
@@ -75,7 +76,7 @@ static int by_rank(const void *x, const void *y)
 	return (a->i > b->i) - (a->i < b->i);
 }
 
-/* The least time of a group anywhere. */
+/* The least time of a group on any device. */
 static int64_t key_of(const chain *c, int v)
 {
 	return c->nc > 0 ? least(c->r->ns[v], c->r->core_ns[v]) : c->r->ns[v];
@@ -127,7 +128,7 @@ static void sum_up(chain *c)
 
 /* ---- transfers ---------------------------------------------------------- */
 
-/* Finds the one word of a mask, if there is one. */
+/* Finds the only word of a mask, if there is only one. */
 static void settle(term *t, int nwords)
 {
 	t->word = -1;
@@ -158,7 +159,7 @@ static void make_edges(chain *c)
 	}
 }
 
-/* w if the set has none of the term's pins, -w if it has all, else 0. */
+/* w if the set has none of the term's pins, -w if it has all, otherwise 0. */
 static inline int64_t price(const term *t, const uint64_t *set, int nwords)
 {
 	bool some = false, all = true;
@@ -174,7 +175,7 @@ static inline int64_t price(const term *t, const uint64_t *set, int nwords)
 	return !some ? t->w : all ? -t->w : 0;
 }
 
-/* Adds the part of an edge in the ideal in work; equal ones become one. */
+/* Adds the part of an edge in the current ideal; equal ones become one. */
 static void add_term(chain *c, const term *edge, const uint64_t *set)
 {
 	int nw = c->s.nwords;
@@ -192,7 +193,7 @@ static void add_term(chain *c, const term *edge, const uint64_t *set)
 	c->nterms++;
 }
 
-/* The edges that straddle ideal i. */
+/* Finds the edges that straddle ideal i. */
 static void find_terms(chain *c, int i)
 {
 	const uint64_t *set = ideal_bits(&c->s, i);
@@ -226,7 +227,7 @@ static void improve(chain *c, int i, int cell, int64_t value, choice how)
 	}
 }
 
-/* Ideal i with the part above j on one more accelerator, or core. */
+/* Extends ideal j to i by a part on one more accelerator or core. */
 static void extend(chain *c, int i, int j)
 {
 	const uint64_t *set = ideal_bits(&c->s, j);
@@ -251,7 +252,7 @@ static void extend(chain *c, int i, int j)
 					(choice){ j, CORE });
 }
 
-/* A device may be left out. */
+/* Also allows one device to be left out. */
 static void leave_out(chain *c, int i)
 {
 	int row = c->nk + 1;
@@ -265,8 +266,8 @@ static void leave_out(chain *c, int i)
 	}
 }
 
-/* The most key that a core takes within the bound, at most `total`: as much as
- * the group that does best on one.  A little more, for rounding. */
+/* The greatest key, at most `total', that a core can take within the bound: as
+ * much as the group that is best on a core, plus a little for rounding. */
 static int64_t core_takes(const chain *c, int64_t total)
 {
 	double best = 0;
@@ -333,7 +334,8 @@ static void run(chain *c)
 	}
 }
 
-/* Walks back; accelerators and cores get numbers in the order of the chain. */
+/* Walks back along the chain.  Accelerators and cores are numbered in its
+ * order. */
 static void read_back(const chain *c, int *device)
 {
 	int row = c->nk + 1, i = c->s.n - 1, q = row * (c->nc + 1) - 1;

@@ -5,10 +5,11 @@
 #include "base/clock.h"
 #include "compiler/placement/judge.h"
 
-/* Moves that are tried for any split; about a second for each ten millions. */
+/* Moves tried for arbitrary splits; ten million take about a second. */
 enum { MOVES = 40000000 };
 
-/* The bytes of each device; whether any is a processor core. */
+/* Counts the bytes of each device.  Returns whether a device is a processor
+ * core. */
 static bool count_bytes(const load_request *r, load_found *to)
 {
 	bool cores = false;

@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The greatest time, and the greatest size.  Greater ones are rounded down to
- * it; then their sum is too large, and is refused once all are known. */
+/* The limit for times and sizes.  Greater ones are reduced to it; then their
+ * sum is too large and is refused at the end. */
 #define MOST ((double)COST_GRAPH_MAX_NS)
 
-/* x rounded to the nearest integer, halves up, and at most MOST. */
+/* x rounded to the nearest integer, halves up, at most MOST. */
 static int64_t rounded(double x)
 {
 	return (int64_t)fmin(floor(x + 0.5), MOST);
@@ -17,8 +17,8 @@ static int64_t rounded(double x)
 
 /* ---- operators ----------------------------------------------------------- */
 
-/* The kind of a device: the topology's, if it lists kinds of devices; else one
- * for all. */
+/* The kind of a device: the topology's if it lists kinds, otherwise one for
+ * all. */
 static const topology_devices *kind_of(const topology *t, int device)
 {
 	static const topology_devices alike = { .speed = 1 };
@@ -30,7 +30,7 @@ static const topology_devices *kind_of(const topology *t, int device)
 	return &t->kinds[i];
 }
 
-/* Whether a topology that lists its devices has at least that many. */
+/* Whether a topology that lists its devices has at least this many. */
 static bool has_devices(diag_sink *s, const topology *t, int ndevices)
 {
 	int64_t n = 0;
@@ -122,8 +122,8 @@ static bool set_topology(arena *a, diag_sink *s, machine *m,
 	return true;
 }
 
-/* Takes the times of transfers from the file; each result that has a reader
- * needs one. */
+/* Sets the times of transfers from the file.  Each result with a reader needs
+ * one. */
 static bool set_file_costs(arena *a, diag_sink *s, machine *m)
 {
 	const cost_graph *g = m->g;
@@ -145,8 +145,8 @@ static bool set_file_costs(arena *a, diag_sink *s, machine *m)
 	return true;
 }
 
-/* Whether the times of all operators and of all transfers, each to each device
- * or reader, have a sum that can be counted. */
+/* Whether the times of all operators, and of all transfers to every device or
+ * reader, have a sum that does not overflow. */
 static bool times_fit(diag_sink *s, const machine *m)
 {
 	double ns = 0;
@@ -171,7 +171,7 @@ static bool times_fit(diag_sink *s, const machine *m)
 	return false;
 }
 
-/* The same of the bytes that operators keep all the time. */
+/* The same for the bytes that operators keep all the time. */
 static bool bytes_fit(diag_sink *s, const machine *m)
 {
 	double nbytes = 0;

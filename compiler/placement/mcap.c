@@ -65,8 +65,8 @@ bool mcap_search(arena *a, const mcap_request *r, mcap_stages *to)
 
 /* ---- where nothing fits ------------------------------------------------- */
 
-/* Adds a remedy if the least peak with it is within the memory.  `of' has the
- * costs of intervals for m. */
+/* Adds a remedy if the least peak with it fits in the memory.  of: the costs of
+ * intervals for m. */
 static bool add_if_fits(arena *a, const mcap_request *r, const stage_model *m,
 			const intervals *of, int nstages, remedy x,
 			remedies *to)
@@ -91,7 +91,7 @@ static void try_recomputed(arena *a, const mcap_request *r, remedies *to)
 	arena_free(own);
 }
 
-/* The costs of intervals are the same for other numbers of stages and
+/* The costs of intervals do not depend on the numbers of stages and
  * micro-batches. */
 remedies mcap_remedies(arena *a, const mcap_request *r)
 {

@@ -1,4 +1,4 @@
-/* `mcap' for interleaved schedules. */
+/* The placement `mcap' for interleaved schedules. */
 #include "config.h"
 
 #include "compiler/placement/mcap.h"
@@ -53,7 +53,7 @@ bool mcap_search_chunks(arena *a, const mcap_request *r, mcap_chunks *to)
 
 /* ---- where nothing fits ------------------------------------------------- */
 
-/* Adds a remedy, if a split for it is found that fits. */
+/* Adds a remedy if a split that fits is found with it. */
 static bool add_if_fits(arena *a, const mcap_request *r, const stage_model *m,
 			int ndevices, remedy x, remedies *to)
 {

@@ -1,16 +1,16 @@
-/* m-ETF of Baechi (Jeon et al., SoCC 2020): of all ready operators and devices
- * with room, the pair that can begin first; ties by the longest path to the
- * end, then the lower operator, then the lower device.
+/* m-ETF of Baechi (Jeon et al., SoCC 2020).  Of all ready operators and devices
+ * with room, it takes the pair that can begin first.  Ties go to the longest
+ * path to the end, then the lower operator, then the lower device.
  *
- * For each device there are two heaps of ready operators: those whose operands
- * are there before the device is free, by their longest paths, and those that
- * come later, by the time.  So each step looks at the tops alone; operators
- * that another device has taken are dropped when they come up.
- * O(K (V + E) log V).
+ * Each device has two heaps of ready operators: those whose operands are there
+ * before the device is free, by longest path, and later ones, by time.  So each
+ * step looks only at the tops.  Operators that another device has taken are
+ * dropped when they come up.  O(K (V + E) log V).
  *
  * m-SCT of the same paper gives operators favourite children (Hanen, Munier
- * 1995): a device whose last operator has one that is not placed yet is kept
- * for it as long as the child would take to come to another. */
+ * 1995).  A device whose last operator has one that is not placed yet is
+ * reserved for it, as long as the child would take to move to another
+ * device. */
 #include "config.h"
 
 #include "compiler/placement/task.h"
@@ -18,7 +18,7 @@
 #include "base/vec.h"
 
 typedef struct entry {
-	int64_t when; /* operands are there */
+	int64_t when; /* when its operands are there */
 	int op;
 } entry;
 
@@ -28,12 +28,12 @@ typedef struct metf {
 	const place_task *t;
 	arena *a;
 	int64_t *rank, *end;
-	int64_t *free; /* [device]: when its last operator ends */
-	entries *now, *later; /* [device]: heaps */
+	int64_t *free; /* by device: end of its last operator */
+	entries *now, *later; /* by device: heaps */
 	int *place, *left;
 	place_room room;
-	const int *favourite; /* an edge of each operator, or -1; NULL */
-	int *last;	      /* [device]: its last operator; -1 */
+	const int *favourite; /* by operator: an edge, or -1; may be NULL */
+	int *last;	      /* by device: its last operator; -1 */
 } metf;
 
 static bool before(const metf *s, bool by_time, entry a, entry b)
@@ -70,7 +70,8 @@ static void pop(metf *s, entries *h, bool by_time)
 		h->at[i] = x;
 }
 
-/* Drops what is placed, or has no room on d any more, from the top. */
+/* Removes operators from the top that are placed or have no room on d any
+ * more. */
 static void clean(metf *s, entries *h, bool by_time, int d)
 {
 	while (h->n > 0 && (s->place[h->at[0].op] >= 0 ||
@@ -78,7 +79,7 @@ static void clean(metf *s, entries *h, bool by_time, int d)
 		pop(s, h, by_time);
 }
 
-/* When all that v reads can be on device d. */
+/* When everything that v reads can be on device d. */
 static int64_t ready_at(const metf *s, int v, int d)
 {
 	const cost_graph *g = s->t->m->g;
@@ -93,7 +94,7 @@ static int64_t ready_at(const metf *s, int v, int d)
 	return at;
 }
 
-/* The child that device d is kept for until *until; -1. */
+/* The child for which device d is reserved until *until; -1. */
 static int awaited(const metf *s, int d, int64_t *until)
 {
 	int e = s->favourite && s->last[d] >= 0 ? s->favourite[s->last[d]] : -1;
@@ -105,8 +106,8 @@ static int awaited(const metf *s, int d, int64_t *until)
 	return x->op;
 }
 
-/* Has those operators in `now` whose operands are there by `until`, and that
- * can be placed; at least at the tops. */
+/* Moves to `now' the operators whose operands are there by `until' and that can
+ * be placed; the tops are up to date afterwards. */
 static void sort_out(metf *s, int d, int64_t until)
 {
 	entries *now = &s->now[d], *later = &s->later[d];
@@ -163,7 +164,8 @@ static void make_ready(metf *s, int v)
 	}
 }
 
-/* Places the pair that can begin first; the operator, -1 if there is none. */
+/* Places the pair that can begin first.  Returns the operator, -1 if there is
+ * none. */
 static int place_next(metf *s)
 {
 	int best = -1, on = -1;

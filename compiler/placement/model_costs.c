@@ -7,8 +7,8 @@
 #include "kernel/region.h"
 
 typedef struct converter {
-	arena *a;    /* of the conversion */
-	arena *keep; /* of the cost graph */
+	arena *a;    /* for the conversion */
+	arena *keep; /* for the cost graph */
 	diag_sink *s;
 	const graph *g;
 	const topology *t;
@@ -16,10 +16,10 @@ typedef struct converter {
 	cost_builder *b;
 	int *op_of_node, *op_of_tensor; /* -1 */
 	graph_passes passes;
-	const node_run *runs; /* [node] */
+	const node_run *runs; /* by node */
 } converter;
 
-/* Whether a tensor comes from an operator of its own. */
+/* Whether a tensor is given by an operator of its own. */
 static bool is_fed(const tensor *t)
 {
 	return t->producer == NONE && !graph_binds(t) &&
@@ -47,7 +47,8 @@ static bool add_op(converter *c, const char *name, cost_op op, double bytes)
 	return v >= 0;
 }
 
-/* The operators of what node n is the first to read and no node computes. */
+/* Adds operators for tensors that node n is the first to read and no node
+ * computes. */
 static bool add_sources(converter *c, node_id n)
 {
 	const node *x = &c->g->nodes[n];
@@ -65,7 +66,7 @@ static bool add_sources(converter *c, node_id n)
 	return good;
 }
 
-/* The operator, + 1, whose result's place a node's result takes. */
+/* The operator, plus 1, in whose result's place a node's result is stored. */
 static int over_of(const converter *c, node_id n)
 {
 	tensor_id t = c->runs[n].over;

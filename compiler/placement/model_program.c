@@ -6,8 +6,8 @@
 #include "compiler/lower/lower.h"
 #include "plan/lifetimes.h"
 
-/* Whether a place is that of a state: all that lie in it do so until the next
- * value does. */
+/* Whether a place belongs to a state: everything in it is in use until the next
+ * value is. */
 static bool *places_of_states(arena *a, const plan *p, const plan_places *x)
 {
 	bool *is = ARENA_ARRAY(a, bool, p->nbuffers);

@@ -1,18 +1,18 @@
 /* m-SCT of Baechi (Jeon et al., SoCC 2020): m-ETF with favourite children.
  *
- * Favourites are those of Hanen and Munier (1995): each operator has one child
- * as its favourite at most and is that of one parent at most; the longest path
- * is the shortest that there can be if no result moves from an operator to its
- * favourite.  Relaxed, favourites in parts y:
+ * Favourites are as in Hanen and Munier (1995): each operator has at most one
+ * child as its favourite, and is the favourite of at most one parent.  They are
+ * chosen so that the longest path is as short as possible if no result moves
+ * from an operator to its favourite.  Relaxed, with fractional favourites y:
  *
  *	least end
  *	start(c) >= start(v) + time(v) + (1 - y(e)) move(e)   for each edge e
  *	end >= start(v) + time(v)
  *	sum of y(e) over edges from v <= 1, over edges to v <= 1
  *
- * A child of which v has more than nine tenths is a favourite.  Among the
- * solutions, one of most parts is taken: all parts together weigh a thousandth
- * of the longest path. */
+ * A child with a fraction of more than nine tenths is a favourite.  Among the
+ * solutions one with a greatest sum of fractions is taken: all fractions
+ * together weigh a thousandth of the longest path. */
 #include "config.h"
 
 #include "compiler/placement/interior.h"
@@ -20,10 +20,10 @@
 
 #include "base/vec.h"
 
-enum { STEP = 10000000 }; /* multiplications of one step of the program */
+enum { STEP = 10000000 }; /* multiplications in one step of the program */
 
-/* The linear program while it is made: variables are the starts of operators,
- * the end, and the parts of edges. */
+/* The linear program while it is made.  Variables are the starts of operators,
+ * the end, and the fractions of edges. */
 typedef struct rows {
 	arena *a;
 	VEC(int) first, column;
@@ -36,15 +36,15 @@ static void add_entry(rows *r, int column, double value)
 	vec_push(r->a, &r->value, value);
 }
 
-/* The row of the entries that were added since the last is at least `bound`. */
+/* Ends a row: the entries since the last row add up to at least `bound'. */
 static void end_row(rows *r, double bound)
 {
 	vec_push(r->a, &r->bound, bound);
 	vec_push(r->a, &r->first, r->column.n);
 }
 
-/* Operators by the longest path without favourites, so that all times lie
- * between 0 and 1. */
+/* The longest path without favourites; in this unit all times are between 0 and
+ * 1. */
 static double unit_of_time(const machine *m)
 {
 	arena *a = arena_new();
@@ -78,7 +78,7 @@ static void add_edges(rows *r, const machine *m, double unit)
 	}
 }
 
-/* The edges to each operator, as numbers of g->succ. */
+/* The edges to each operator, as numbers in g->succ. */
 static int *edges_to(arena *a, const cost_graph *g)
 {
 	int *at = ARENA_ARRAY(a, int, g->nops);

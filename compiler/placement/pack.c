@@ -1,5 +1,5 @@
-/* Units into devices by their resident bytes alone: for graphs that leave
- * hardly any memory free. */
+/* Packs units into devices by resident bytes only, for graphs that leave hardly
+ * any memory free. */
 #include "config.h"
 
 #include "compiler/placement/task.h"
@@ -14,9 +14,9 @@ typedef struct item {
 } item;
 
 typedef struct packer {
-	item *items; /* the largest first */
+	item *items; /* largest first */
 	int n, k;
-	int *device; /* [item] */
+	int *device; /* by item */
 	int64_t *room, steps;
 } packer;
 
@@ -28,7 +28,8 @@ static int by_size(const void *a, const void *b)
 	return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-/* Whether a device of lower number has as much room: it was tried. */
+/* Whether a device with a lower number has equal room, so that it was tried
+ * already. */
 static bool tried(const packer *p, int d)
 {
 	for (int i = 0; i < d; i++)
@@ -37,8 +38,8 @@ static bool tried(const packer *p, int d)
 	return false;
 }
 
-/* Depth first, without recursion: item after item to the first device where it
- * fits, and back where none is left. */
+/* Depth-first search without recursion: puts each item on the first device
+ * where it fits, and goes back if there is none. */
 static bool pack(packer *p)
 {
 	for (int i = 0; i < p->n && p->steps-- > 0;) {

@@ -1,10 +1,10 @@
 /* ParDNN (Qararyah, Wahib, Dikbayir, Belviranli, Unat, Parallel Computing
- * 2021): slicing, mapping (slice.h), then here refinement on emulated
- * schedules, and the step that brings devices within their memory.
+ * 2021).  Slicing and mapping are in slice.h.  Here are the refinement on
+ * emulated schedules, and the step that fits devices into their memory.
  *
- * The schedule is emulated by the judge, ports and lifetimes included, and a
- * move is kept where the judge says that it pays; their program's emulation
- * visits operators in the order of a queue. */
+ * The judge emulates the schedule, including ports and lifetimes, and a move is
+ * kept if the judge finds it better.  The authors' program emulates operators
+ * in the order of a queue. */
 #include "config.h"
 
 #include "compiler/placement/improve.h"
@@ -16,7 +16,7 @@
 
 enum {
 	WORK = 4000000, /* operators and edges emulated in refinement */
-	ROUNDS = 64,	/* of the memory step */
+	ROUNDS = 64,	/* rounds of the memory step */
 };
 
 typedef struct refiner {
@@ -26,9 +26,9 @@ typedef struct refiner {
 	const place_slices *s;
 	int *place;
 	place_cost cost;
-	int64_t *nbytes; /* resident, of each device */
+	int64_t *nbytes; /* resident, by device */
 	int64_t left;	 /* emulations */
-	int *old;	 /* nops devices, to undo a move by */
+	int *old;	 /* devices of nops operators, to undo a move */
 } refiner;
 
 /* ---- moves --------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static void move_unit(refiner *r, int u, int to)
 	}
 }
 
-/* Moves the units of some operators; undone unless the cost is less. */
+/* Moves the units of some operators.  Undoes this unless the cost is less. */
 static bool try_move(refiner *r, const int *ops, int n, int to)
 {
 	int *old = r->old;
@@ -87,7 +87,7 @@ static int by_begin(const void *a, const void *b)
 	return (x->op > y->op) - (x->op < y->op);
 }
 
-/* For each operator the one before it on its device; -1. */
+/* By operator: the one before it on its device; -1. */
 static int *before_on_device(arena *a, const refiner *r, const verdict *v)
 {
 	int n = r->g->nops, *before = ARENA_ARRAY(a, int, n);
@@ -104,8 +104,8 @@ static int *before_on_device(arena *a, const refiner *r, const verdict *v)
 	return before;
 }
 
-/* The operator whose result came last to `op`, and the transfer that brought it
- * (-1 on the same device); -1 where `op` did not wait for one. */
+/* The operator whose result `op' waited for last, and in *by the transfer that
+ * brought it (-1 on the same device).  -1 if `op' did not wait. */
 static int last_operand(const refiner *r, const verdict *v, int op, int *by)
 {
 	const cost_graph *g = r->g;
@@ -153,7 +153,8 @@ static ended *list_ended(arena *a, const verdict *v)
 	return list;
 }
 
-/* The transfer that had a port of t until t began; -1 where t did not wait. */
+/* The transfer that occupied a port of t until t began; -1 if t did not
+ * wait. */
 static int blocker(const refiner *r, const verdict *v, const ended *list, int t)
 {
 	const transfer *x = &v->transfers[t];
@@ -177,7 +178,7 @@ static int blocker(const refiner *r, const verdict *v, const ended *list, int t)
 	return -1;
 }
 
-/* The reader of a transfer's result for which it is most urgent. */
+/* The most urgent reader of a transfer's result on its device. */
 static int reader_of(const refiner *r, const verdict *v, int t)
 {
 	const cost_result *x = &r->g->results[v->transfers[t].result];
@@ -190,8 +191,9 @@ static int reader_of(const refiner *r, const verdict *v, int t)
 	return best;
 }
 
-/* The transfers on the critical path, the last first, each with those before
- * it that it waited for at a port; the operator before them all. */
+/* Lists the transfers on the critical path, last first, each with those before
+ * it for which it waited at a port.  Returns the operator before all of
+ * them. */
 static int trace_transfers(arena *a, const refiner *r, const verdict *v,
 			   const ended *list, int t, crossings *found)
 {
@@ -204,7 +206,7 @@ static int trace_transfers(arena *a, const refiner *r, const verdict *v,
 	return u;
 }
 
-/* The results on the critical path that go from device to device, the last
+/* Lists the results on the critical path that move between devices, last
  * first. */
 static void trace(arena *a, const refiner *r, crossings *found)
 {
@@ -223,7 +225,7 @@ static void trace(arena *a, const refiner *r, crossings *found)
 	}
 }
 
-/* The path of an operator as far as it lies on the operator's device. */
+/* The part of an operator's path that is on its device. */
 static int path_on_device(const refiner *r, int op, int *list)
 {
 	int n = 0, path = r->s->of[op];
@@ -234,7 +236,7 @@ static int path_on_device(const refiner *r, int op, int *list)
 }
 
 /* Moves the reader or the sender of a transfer on the critical path to the
- * other's device, with its path or alone; whether that paid. */
+ * other's device, with its path or alone.  Returns whether that helped. */
 static bool refine_crossing(refiner *r, crossing c, int *list)
 {
 	if (r->place[c.from] == r->place[c.to])
@@ -270,7 +272,7 @@ static void refine(refiner *r)
 /* ---- memory -------------------------------------------------------------- */
 
 typedef struct candidate {
-	double value; /* bytes that leave, per transfer that comes */
+	double value; /* bytes that leave per transfer that is added */
 	int unit;
 } candidate;
 
@@ -282,8 +284,9 @@ static int by_value(const void *a, const void *b)
 	return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-/* Bytes that a unit keeps on its device, its results among them where these
- * count, and the time of the results that it exchanges within its device. */
+/* The value of moving a unit: bytes that it keeps on its device, including its
+ * results where these count, and the time of the results exchanged within the
+ * device. */
 static candidate weigh_unit(const refiner *r, int u, int64_t *nbytes)
 {
 	const cost_graph *g = r->g;
@@ -307,7 +310,7 @@ static candidate weigh_unit(const refiner *r, int u, int64_t *nbytes)
 	return (candidate){ ((double)*nbytes + 0.1) / (ns + 1), u };
 }
 
-/* The device with the lowest peak that has room; -1. */
+/* The device with room that has the lowest peak; -1. */
 static int lowest_peak(const refiner *r, const int64_t *peak, int64_t nbytes)
 {
 	int best = -1;
@@ -318,8 +321,8 @@ static int lowest_peak(const refiner *r, const int64_t *peak, int64_t nbytes)
 	return best;
 }
 
-/* Moves units away from device d until its peak should keep to the limit;
- * whether one was moved. */
+/* Moves units away from device d until its peak is expected within the limit.
+ * Returns whether one was moved. */
 static bool unload(refiner *r, int d, int64_t *peak)
 {
 	arena *a = arena_new();
@@ -348,7 +351,7 @@ static bool unload(refiner *r, int d, int64_t *peak)
 	return moved;
 }
 
-/* Emulates, unloads the devices that need too much, and again. */
+/* Alternates between emulating and unloading devices that need too much. */
 static void fit_memory(refiner *r)
 {
 	int k = r->m->ndevices;
@@ -368,7 +371,7 @@ static void fit_memory(refiner *r)
 
 /* ---- all ----------------------------------------------------------------- */
 
-/* Members of a unit come together where most of their time is. */
+/* Brings the members of a unit together where they spend most of their time. */
 static void collocate(refiner *r)
 {
 	const place_task *t = r->t;

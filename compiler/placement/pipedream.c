@@ -8,7 +8,7 @@
 #include "compiler/placement/pipedream.h"
 
 typedef struct origin {
-	int ideal, replicas; /* of the last stage; what lies before it */
+	int ideal, replicas; /* of the last stage; the ideal before it */
 } origin;
 
 typedef struct program {
@@ -16,10 +16,10 @@ typedef struct program {
 	const stage_model *m;
 	const bool *free;  /* layers at an end that cost nothing */
 	const ideals *sets;
-	int *order;	   /* of ideals, by size */
+	int *order;	   /* of ideals by size */
 	double *ns, *parameters; /* by ideal */
 	int ndevices;
-	double *best;	   /* [ideal][devices], ns; INFINITY */
+	double *best;	   /* at [ideal][devices], ns; INFINITY */
 	origin *from;
 } program;
 
@@ -31,7 +31,8 @@ static bool costs_nothing(const layer_chain *l, int v)
 	       l->parameters[v] == 0;
 }
 
-/* Those that read nothing or that nobody reads, and cost nothing. */
+/* Marks layers that read nothing, or that nobody reads, and that cost
+ * nothing. */
 static bool *free_ends(arena *a, const layer_chain *l)
 {
 	bool *free = ARENA_ARRAY(a, bool, l->n);
@@ -47,7 +48,7 @@ static bool *free_ends(arena *a, const layer_chain *l)
 	return free;
 }
 
-/* Layers before each other, without the free ones, which have no order. */
+/* The precedence of layers, without the free ones, which have no order. */
 static precedence precedence_of(arena *a, const layer_chain *l,
 				const bool *free)
 {
@@ -96,7 +97,7 @@ static double stage_ns(const stage_model *m, double ns, double parameters,
 	return (ns + bytes / m->bandwidth * 1e9) / replicas;
 }
 
-/* Plans of ideal i whose last stage is what j lacks of it. */
+/* Extends plans of ideal j by a last stage to ideal i. */
 static void extend(program *g, int i, int j, double *stage)
 {
 	int K = g->ndevices;
@@ -132,8 +133,8 @@ static void solve(arena *a, program *g)
 
 /* ---- the plan ------------------------------------------------------------ */
 
-/* The stage of each layer; free ones lie with their first reader, or with what
- * they read. */
+/* The stage of each layer.  Free layers go with their first reader, or with
+ * what they read. */
 static int *stages_of(arena *a, const program *g, pipedream_plan *to)
 {
 	int *stage = ARENA_ARRAY(a, int, g->l->n), K = g->ndevices;
@@ -161,7 +162,7 @@ static int *stages_of(arena *a, const program *g, pipedream_plan *to)
 	return stage;
 }
 
-/* Turns stages round, so that the first computes first. */
+/* Reverses the numbers of stages, so that the first one computes first. */
 static void turn(const program *g, pipedream_plan *p, int *stage)
 {
 	const layer_chain *l = g->l;
@@ -178,7 +179,8 @@ static void turn(const program *g, pipedream_plan *p, int *stage)
 							   0;
 }
 
-/* Bytes that a stage's layers read of others, and that others read of its. */
+/* The bytes that a stage's layers read from others, and that others read from
+ * it. */
 static void cut_bytes(arena *a, const layer_chain *l, const int *stage, int s,
 		      double *in, double *out)
 {

@@ -1,5 +1,5 @@
 /* Piper's plans: the least time per sample, by a dynamic program over pairs of
- * ideals, which is solved for one limit of time after another. */
+ * ideals that is solved for one time limit after another. */
 #include "config.h"
 
 #include <limits.h>
@@ -8,7 +8,7 @@
 
 #include "compiler/placement/piper.h"
 
-/* A possible stage: the layers of ideal `of` without those of `behind`. */
+/* A possible stage: the layers of ideal `of' without those of `behind'. */
 typedef struct pair {
 	int of, behind;
 	piper_costs costs;
@@ -23,19 +23,19 @@ typedef struct program {
 	const degree_table *t;
 	const piper_request *r;
 	const ideals *sets; /* closed under readers */
-	int *order;	    /* of ideals, by size */
-	pair *pairs;	    /* by `of`, in that order */
+	int *order;	    /* of ideals by size */
+	pair *pairs;	    /* by `of' in that order */
 	int npairs, sum;
 	bool relaxed;
-	/* The fewest devices for an ideal with a sum of replicas, INT_MAX if it
-	 * is impossible: [ideal][sum]. */
+	/* The fewest devices for an ideal with a given sum of replicas, at
+	 * [ideal][sum]; INT_MAX if it is impossible. */
 	int *devices;
 	origin *from;
 } program;
 
 /* ---- sets ---------------------------------------------------------------- */
 
-/* Readers come before what they read. */
+/* The precedence in which readers come before what they read. */
 static precedence readers_first(arena *a, const degree_table *t)
 {
 	int *first = ARENA_ARRAY(a, int, t->n + 1);
@@ -77,7 +77,7 @@ static void make_pairs(arena *a, program *g)
 
 /* ---- one limit of time --------------------------------------------------- */
 
-/* The most micro-batches in flight with which a stage takes `most` at most; 0
+/* The most micro-batches in flight with which a stage takes at most `most'; 0
  * if there are none. */
 static int in_flight(const program *g, const piper_cost *c, double most)
 {
@@ -111,8 +111,8 @@ static void extend(program *g, int at, int way, double most)
 	}
 }
 
-/* The sum of replicas of a plan of the fewest devices whose stages take at most
- * `most`; 0 if there is none. */
+/* Finds a plan of the fewest devices whose stages take at most `most'.  Returns
+ * its sum of replicas, 0 if there is none. */
 static int solve(program *g, double most)
 {
 	int64_t n = (int64_t)g->sets->n * (g->sum + 1);
@@ -130,7 +130,7 @@ static int solve(program *g, double most)
 	return best;
 }
 
-/* Fills in the plan that ends in a sum of replicas. */
+/* Reads the plan that ends in a given sum of replicas. */
 static void read_plan(arena *a, const program *g, int s, piper_plan *to)
 {
 	int at = g->order[g->sets->n - 1];
@@ -157,8 +157,8 @@ static void read_plan(arena *a, const program *g, int s, piper_plan *to)
 
 enum { HALVINGS = 30 };
 
-/* The least time: by bisection, then by asking for less than the time found
- * until there is no such plan. */
+/* Finds the least time: by bisection, then by asking for less than the time
+ * found until there is no such plan. */
 static bool least(arena *a, program *g, piper_plan *best)
 {
 	double low = 0;
@@ -180,7 +180,7 @@ static bool least(arena *a, program *g, piper_plan *best)
 	return true;
 }
 
-/* A time below which there is no plan, even with fractions of steps
+/* Sets a time below which there is no plan, even with fractions of steps
  * (piper.h). */
 static void bound(program *g, piper_plan *best)
 {

@@ -1,4 +1,4 @@
-/* The cost of a stage of Piper's plans: a knapsack problem of ways. */
+/* The cost of a stage in Piper's plans: a knapsack problem of ways. */
 #include "config.h"
 
 #include <math.h>
@@ -14,17 +14,18 @@ typedef struct choice {
 	double seconds, kept, fixed;
 } choice;
 
-/* From one way of an item to another that takes longer and less memory. */
+/* A step from one way of an item to another that takes more time and less
+ * memory. */
 typedef struct step {
 	int item, from, to;
-	double seconds, nbytes; /* more; less */
+	double seconds, nbytes; /* added; saved */
 } step;
 
 typedef struct stage {
 	int n, *layers;
-	int *first; /* choices of item i: at[first[i]] .. first[i + 1] */
+	int *first; /* item i has choices at[first[i]] .. first[i + 1] */
 	choice *at;
-	int *taken; /* by item, a choice */
+	int *taken; /* by item: a choice */
 	step *steps;
 	int *hull;
 	double memory;
@@ -64,7 +65,7 @@ static double instr_time(const degree_table *t, const piper_request *r,
 	return bytes / r->bandwidth + w->seconds / d;
 }
 
-/* Room for the ways of layers. */
+/* Makes a stage with room for the ways of its layers. */
 static stage stage_new(arena *a, const degree_table *t,
 		       const piper_request *r, const uint64_t *set)
 {
@@ -81,7 +82,7 @@ static stage stage_new(arena *a, const degree_table *t,
 	return s;
 }
 
-/* Sets the choices; false where a layer has none at this degree. */
+/* Sets the choices.  Returns false if a layer has none at this degree. */
 static bool set_choices(stage *s, const degree_table *t,
 			const piper_request *r, const uint64_t *set, int d,
 			int degree)
@@ -130,7 +131,8 @@ static double total_seconds(const stage *s)
 
 /* ---- the rule ------------------------------------------------------------ */
 
-/* The fastest of an item's choices; of those, the one of least memory. */
+/* The fastest of an item's choices; of equal ones the one with the least
+ * memory. */
 static int fastest(const stage *s, int i, int y)
 {
 	int best = s->first[i];
@@ -144,8 +146,8 @@ static int fastest(const stage *s, int i, int y)
 	return best;
 }
 
-/* Adds the steps of an item's lower convex hull from where it stands: each goes
- * to the choice that costs least time per byte, the farthest of these. */
+/* Adds the steps of an item along its lower convex hull.  Each goes to the
+ * choice that costs the least time per byte, the farthest of these. */
 static int hull_steps(stage *s, int i, int y, int n)
 {
 	int at = s->taken[i];
@@ -180,8 +182,8 @@ static int by_price(const void *x, const void *y)
 	return (a->seconds > b->seconds) - (a->seconds < b->seconds);
 }
 
-/* Chooses for y micro-batches in flight; false if nothing fits.  *relaxed is
- * the time with fractions of steps. */
+/* Chooses ways for y micro-batches in flight.  Returns false if nothing fits.
+ * *relaxed: the time with fractions of steps. */
 static bool choose(stage *s, int y, double *relaxed)
 {
 	int n = 0, done = 0;
@@ -217,8 +219,9 @@ static bool choose(stage *s, int y, double *relaxed)
 
 typedef VEC(piper_step) step_list;
 
-/* A stage that fits with more in flight fits with less: times from behind are
- * least ones.  Equal ones become one step. */
+/* Removes superfluous steps.  A stage that fits with more micro-batches in
+ * flight also fits with fewer, so times become minima over later steps.  Equal
+ * ones are merged. */
 static int tidy(piper_step *at, int n)
 {
 	int kept = 0;
@@ -230,7 +233,7 @@ static int tidy(piper_step *at, int n)
 	return kept;
 }
 
-/* The steps of a stage whose choices are set. */
+/* Finds the steps of a stage whose choices are set. */
 static void find_steps(arena *a, stage *s, int most, piper_cost *to)
 {
 	step_list exact = { 0 }, relaxed = { 0 };
@@ -287,7 +290,7 @@ void piper_stage_fill(arena *a, const degree_table *t, const piper_request *r,
 	double least = INFINITY;
 	int at = to->in_flight;
 	int most = (piper_most_sum(r) + to->replicas - 1) / to->replicas;
-	/* A choice for more in flight may be the faster one, as in tidy(). */
+	/* The choice for more in flight may be faster, as in tidy(). */
 	for (int y = at; y <= most && fits && choose(&s, y, &relaxed); y++)
 		if (total_seconds(&s) < least) {
 			least = total_seconds(&s);

@@ -14,8 +14,8 @@ typedef struct reader {
 	diag_sink *s;
 	const char *path, *place;
 	const cost_graph *g;
-	int naccelerators, ndevices; /* ndevices: processor cores, too */
-	strmap *ids; /* to the operator's number + 1 */
+	int naccelerators, ndevices; /* ndevices: including processor cores */
+	strmap *ids; /* operator's number + 1 by id */
 	int *device;
 } reader;
 
@@ -75,8 +75,9 @@ static bool read_rows(reader *r, const json_t *j)
 	return true;
 }
 
-/* With other devices than the file was made for, those of lower numbers alone
- * are the same: what the file means by the others is none, or a core. */
+/* Checks the devices.  If there are other devices than the file was made for,
+ * only those with lower numbers are the same; the file's others do not exist,
+ * or are cores. */
 static bool check_devices(const reader *r, const json_t *j)
 {
 	int64_t n = json_integer_value(j), most = 0;
@@ -115,7 +116,7 @@ const char *placement_parted(arena *a, const cost_graph *g, const int *place)
 	return what;
 }
 
-/* Whether operators that share memory lie together. */
+/* Checks that operators which share memory are together. */
 static bool check_bound(const reader *r)
 {
 	const char *what = placement_parted(r->a, r->g, r->device);

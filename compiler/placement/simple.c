@@ -1,9 +1,10 @@
-/* The simplest placements: all on one device, and runs of equal time. */
+/* The simplest placements: everything on one device, and runs of equal time. */
 #include "config.h"
 
 #include "compiler/placement/task.h"
 
-/* All on the fastest device that has room for it; of equal ones the first. */
+/* Places everything on the fastest device with enough room; of equal ones the
+ * first. */
 int *place_single(arena *a, const place_task *t)
 {
 	const machine *m = t->m;
@@ -28,9 +29,9 @@ int *place_single(arena *a, const place_task *t)
 	return place;
 }
 
-/* A depth-first order cut into runs of equal time, by the running sum at the
- * middle of each operator; members of a unit follow the first of them.  A unit
- * that does not fit any more goes to the next device with room. */
+/* Cuts a depth-first order into runs of equal time, by the running sum at the
+ * middle of each operator.  Members of a unit follow its first one.  A unit
+ * that does not fit goes to the next device with room. */
 int *place_balanced(arena *a, const place_task *t)
 {
 	const machine *m = t->m;

@@ -9,7 +9,7 @@
 typedef struct slicer {
 	const machine *m;
 	const cost_graph *g;
-	int64_t *rank; /* longest path to the end, not over taken ones */
+	int64_t *rank; /* longest path to the end without taken operators */
 	bool *taken;
 	int n; /* paths */
 	int *of, *member, nmembers;
@@ -106,14 +106,14 @@ place_slices place_slice(arena *a, const machine *m)
 
 enum { MOMENTS = 2048 };
 
-/* A tree of prefix sums (Fenwick 1994) of work by its earliest begin. */
+/* A tree of prefix sums (Fenwick 1994) of work by earliest begin. */
 typedef struct timeline {
 	int64_t sum[MOMENTS + 1];
 } timeline;
 
 typedef struct group {
 	int64_t ns;    /* work */
-	int from, to;  /* when it begins, and when its first reader does */
+	int from, to;  /* when it begins; when its first reader begins */
 	int length;    /* operators */
 	int device;    /* -1 */
 } group;
@@ -122,11 +122,11 @@ typedef struct mapper {
 	const machine *m;
 	const cost_graph *g;
 	const place_slices *s;
-	int *moment; /* [operator] */
-	int *group_of; /* [path]: its parent in the forest of groups */
-	group *groups; /* [path]: of the roots of the forest */
-	timeline *work; /* [device]; one more for all */
-	int64_t *exchange; /* [path] or [device] */
+	int *moment; /* by operator */
+	int *group_of; /* by path: parent in the forest of groups */
+	group *groups; /* by path, for roots of the forest */
+	timeline *work; /* by device; one more for all */
+	int64_t *exchange; /* by path or device */
 } mapper;
 
 static void add_work(timeline *t, int moment, int64_t ns)
@@ -135,7 +135,7 @@ static void add_work(timeline *t, int moment, int64_t ns)
 		t->sum[i] += ns;
 }
 
-/* The work that begins between two moments, both included. */
+/* The work that begins between two moments, inclusive. */
 static int64_t work_between(const timeline *t, int from, int to)
 {
 	int64_t sum = 0;
@@ -192,8 +192,8 @@ static void measure_path(mapper *p, int i)
 	x->to = x->to < x->from ? x->from : x->to;
 }
 
-/* The path with which path i exchanges most, -1 for none; *most is the time of
- * all that i sends or of all that it receives, whichever is longer. */
+/* The path with which path i exchanges most; -1 if there is none.  *most: the
+ * time of all that i sends, or of all that it receives, whichever is longer. */
 static int closest_path(mapper *p, int i, int64_t *most)
 {
 	const cost_graph *g = p->g;
@@ -271,8 +271,8 @@ static void put(mapper *p, const int *members, int n, int d, int *place)
 	}
 }
 
-/* The device with the least sum of simultaneous work and remaining transfers;
- * ties go to the device with which the group exchanges most. */
+/* The device with the least sum of simultaneous work and remaining transfers.
+ * Ties go to the device with which the group exchanges most. */
 static int least_device(mapper *p, const group *x, const int *members, int n,
 			const int *place)
 {
@@ -305,7 +305,7 @@ static int least_device(mapper *p, const group *x, const int *members, int n,
 	return best;
 }
 
-/* Members of groups, like those of paths. */
+/* Lists the members of groups like those of paths. */
 static int *list_groups(mapper *p, arena *a, int **first_of)
 {
 	const place_slices *s = p->s;

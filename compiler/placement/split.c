@@ -46,18 +46,19 @@ void intervals_finish(arena *a, intervals *t)
 
 /* ---- dynamic programs --------------------------------------------------- */
 
-/* Upper limits of the cost of a stage. */
+/* Upper limits of a stage's cost. */
 typedef struct limits {
 	double memory, time, sync;
 } limits;
 
 typedef enum goal {
-	LEAST_MEMORY, /* the greatest of a stage */
-	LEAST_TIME,   /* the greatest of a stage */
-	LEAST_SUM,    /* the sum of times, then the greatest memory */
+	LEAST_MEMORY, /* greatest of a stage */
+	LEAST_TIME,   /* greatest of a stage */
+	LEAST_SUM,    /* sum of times, then the greatest memory */
 } goal;
 
-/* Best values of prefixes in s stages; `second` decides between equal ones. */
+/* The best values of prefixes in s stages; `second' decides between equal
+ * ones. */
 typedef struct prefixes {
 	double *first, *second;
 } prefixes;
@@ -67,11 +68,11 @@ typedef struct program {
 	limits max;
 	goal goal;
 	prefixes from, to;
-	int *back; /* of stage s and end j */
+	int *back; /* by stage s and end j */
 } program;
 
 /* Whether every stage [i', j) with i' <= i, where x is [i, j), exceeds a limit
- * or is no better than `best`. */
+ * or is no better than `best'. */
 static bool hopeless(const program *g, int s, size_t x, double best)
 {
 	const intervals *t = g->p->of;
@@ -86,7 +87,7 @@ static bool hopeless(const program *g, int s, size_t x, double best)
 	return t->time_floor[x] > best;
 }
 
-/* The best value of layers [0, j) with stage s as the last. */
+/* Finds the best value of layers [0, j) with s as the last stage. */
 static void extend(program *g, int s, int j)
 {
 	const intervals *t = g->p->of;
@@ -131,8 +132,8 @@ static prefixes no_prefixes(arena *a, int n)
 	return p;
 }
 
-/* The best value of a goal within limits, INFINITY if none; first[0 .. S] is
- * the split. */
+/* The best value of a goal within limits; INFINITY if there is none.  first[0
+ * .. S] becomes the split. */
 static double solve(const split_problem *p, goal what, limits max, int *first)
 {
 	arena *own = arena_new();
@@ -205,9 +206,9 @@ static double look(void *of, double time, double exchange, double most)
 	return sum;
 }
 
-/* The greatest longest time that may belong to a better split than the best one
- * known: with more, even the least sum of times makes a longer step.  The best
- * one known is that of the least longest time, `bound`.  A little more, for
+/* The greatest longest time that a better split than the best known one may
+ * have: beyond it even the least sum of times gives a longer step.  The best
+ * known split has the least longest time, `bound'.  A little is added for
  * rounding. */
 static double longest_worth(stepper *w, double bound)
 {
@@ -223,7 +224,7 @@ static double longest_worth(stepper *w, double bound)
 	return fmin(w->max.time, (w->best.step - sum) / weight * (1 + 1e-9));
 }
 
-/* Looks at all splits that may be better than the best one known. */
+/* Looks at all splits that may be better than the best known one. */
 static void look_at_all(stepper *w, double bound)
 {
 	static const double none[] = { 0 };
@@ -240,8 +241,8 @@ static void look_at_all(stepper *w, double bound)
 	step_boxes_search(w->a, &b);
 }
 
-/* The least step of splits within limits, and of at most `limit`; best->first
- * has room. */
+/* Finds the least step of splits within limits, at most `limit'.  best->first
+ * has room for the split. */
 static bool least_step(const split_problem *p, limits max, double limit,
 		       split *best)
 {

@@ -1,5 +1,5 @@
-/* The exact splits as placements of whole operators, to compare them with the
- * others: least load, and least peak of stages. */
+/* Exact splits as placements of whole operators, for comparison: least load,
+ * and least peak of stages. */
 #include "config.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static bool keeps_limits(const machine *m, const int *place)
 }
 
 /* The least peak of as many stages as there are devices, under 1F1B with four
- * micro-batches per device; the stages do not know of the limit. */
+ * micro-batches per device.  The memory limit is not considered. */
 int *place_least_peak(arena *a, const place_task *t)
 {
 	const machine *m = t->m;

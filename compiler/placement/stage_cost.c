@@ -3,7 +3,8 @@
 #include "compiler/placement/split.h"
 #include "compiler/placement/stage_cost.h"
 
-/* Sums are taken from behind, so that equal runs of layers have equal bits. */
+/* Sums begin at the end, so that equal runs of layers have exactly equal
+ * sums. */
 static void add_layers(stage_costs *c)
 {
 	const layer_table *t = c->t;
@@ -23,7 +24,7 @@ static void add_layers(stage_costs *c)
 	}
 }
 
-/* Adds the parameters of a tie to all intervals that have one of its layers. */
+/* Adds the parameters of a tie to all intervals with one of its layers. */
 static void add_tie(stage_costs *c, int tie)
 {
 	const layer_table *t = c->t;

@@ -1,4 +1,4 @@
-/* The memory of the stages of a model, read off its program. */
+/* The memory of a model's stages, found from its program. */
 #include "config.h"
 
 #include "compiler/placement/stage_memory.h"
@@ -13,16 +13,19 @@ struct stage_memory {
 	const cost_graph *g;
 	const int *layer;
 	int nlayers;
-	int *first_op, *ops; /* of layer v: ops[first_op[v] .. [v + 1]) */
+	/* layer v has operators ops[first_op[v] .. [v + 1]) */
+	int *first_op, *ops;
 	pass *pass;	     /* by operator */
 	/* Instants: begin[p], then the steps of pass p, for each pass. */
 	int ninstants, begin[NPASSES];
 	int *at;	 /* by operator */
-	int end;	 /* the last instant of B; of F, if nothing is in B */
-	int64_t *nbytes; /* by operator: of its result; 0 if that takes nothing,
-			    or is a constant */
-	int *heir; /* by operator: the one whose result takes its result's
-		      place over; -1 */
+	int end;	 /* last instant of B, or of F if B is empty */
+	/* by operator: of its result; 0 if it needs no memory or is a
+	 * constant */
+	int64_t *nbytes;
+	/* by operator: the one whose result takes over its result's place;
+	 * -1 */
+	int *heir;
 };
 
 static int64_t bytes_of(const cost_graph *g, int op)
@@ -32,7 +35,8 @@ static int64_t bytes_of(const cost_graph *g, int op)
 
 /* ---- passes -------------------------------------------------------------- */
 
-/* Updates run once, and so do operators whose results they alone read. */
+/* Finds passes.  Updates run once, and so do operators whose results only
+ * updates read. */
 static void find_passes(const stage_memory *m)
 {
 	const cost_graph *g = m->g;
@@ -59,7 +63,7 @@ static int by_turn(const void *x, const void *y)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* The operators as the program runs them; those without a step first. */
+/* The operators in the program's order; those without a step come first. */
 static turn *turns_of(arena *a, const cost_graph *g)
 {
 	turn *t = ARENA_ARRAY(a, turn, g->nops);
@@ -69,8 +73,8 @@ static turn *turns_of(arena *a, const cost_graph *g)
 	return t;
 }
 
-/* By operator: whether it is in B and needs what a later layer computes, or an
- * operator that does. */
+/* By operator: whether it is in B and needs, directly or not, what a later
+ * layer computes. */
 static bool *find_late(arena *a, const stage_memory *m)
 {
 	const cost_graph *g = m->g;
@@ -108,7 +112,7 @@ static void set_instants(arena *own, stage_memory *m)
 
 /* ---- places -------------------------------------------------------------- */
 
-/* Whether v takes over the place of u's result, for it is its last reader. */
+/* Whether v takes over the place of u's result as its last reader. */
 static bool takes_over(const stage_memory *m, int v, int u)
 {
 	const cost_graph *g = m->g;
@@ -132,8 +136,8 @@ static bool is_gradient(const stage_memory *m, int v)
 	return read && g->ops[v].backward && m->pass[v] != PASS_U;
 }
 
-/* Results that have a place all the time take nothing, nor do those that take
- * such a place over. */
+/* Results with a permanent place need no memory, nor do those that take over
+ * such a place. */
 static void set_places(arena *own, stage_memory *m)
 {
 	const cost_graph *g = m->g;
@@ -199,8 +203,9 @@ double stage_memory_most(const stage_memory *m)
 
 /* ---- bytes in use over the instants -------------------------------------- */
 
-/* A binary tree over changes of the bytes in use: the sum below each node, and
- * the greatest sum from its first leaf to one at which a stage looks. */
+/* A binary tree over changes of the bytes in use.  A node has the sum of its
+ * leaves, and the greatest sum from its first leaf to one at which a stage
+ * looks. */
 typedef struct usage {
 	int nleaves; /* a power of two */
 	int64_t *sum, *most;
@@ -230,7 +235,7 @@ static usage usage_new(arena *a, int n)
 	return u;
 }
 
-/* No bytes, and nobody looks. */
+/* Clears the tree: no bytes, no looks. */
 static void usage_clear(const usage *u)
 {
 	for (int i = 0; i < 2 * u->nleaves; i++) {
@@ -256,8 +261,8 @@ static void usage_look(const usage *u, int leaf)
 
 /* ---- stages -------------------------------------------------------------- */
 
-/* A result on the device of a stage: instants, first > last if it is not
- * there. */
+/* The instants at which a result is on a stage's device; first > last if it is
+ * not. */
 typedef struct stay {
 	int first, last;
 } stay;
@@ -270,7 +275,7 @@ typedef struct growing {
 	usage use;
 	/* By operator. */
 	bool *is_in;
-	stay *reads; /* the instants of those in the stage that read it */
+	stay *reads; /* instants of its readers in the stage */
 	stay *stays; /* as counted in `use' */
 	int64_t kept, constants;
 } growing;
@@ -331,7 +336,7 @@ static void count(const growing *s, stay x, int64_t bytes)
 		usage_change(&s->use, x.last + 1, -bytes);
 }
 
-/* Counts a result anew. */
+/* Counts a result again after a change. */
 static void update(growing *s, int v, bool was_kept)
 {
 	stay old = s->stays[v], new = stay_of(s, v);
@@ -344,8 +349,7 @@ static void update(growing *s, int v, bool was_kept)
 	s->stays[v] = new;
 }
 
-/* A constant is counted when the first operator comes in that has it or reads
- * it. */
+/* Counts a constant when the first operator that has or reads it is added. */
 static void hold_constant(growing *s, int v)
 {
 	if (s->m->g->ops[v].constant && !s->is_in[v] && s->reads[v].last < 0)
@@ -374,7 +378,7 @@ static void add_op(growing *s, int v)
 		add_reader(s, g->pred[e].op, s->m->at[v]);
 }
 
-/* The empty stage at i. */
+/* Begins with the empty stage at i. */
 static void begin_at(growing *s, int i)
 {
 	const stage_memory *m = s->m;

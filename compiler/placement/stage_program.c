@@ -15,25 +15,27 @@ typedef struct choice {
 /* The stage by which a state was reached. */
 typedef struct step {
 	int16_t end, way;
-	bool up; /* from the level below, not from the same */
+	bool up; /* from the level below, not from the same one */
 } step;
 
 struct stage_program {
 	stage_problem p;
 	int n;
-	int unit, units; /* devices are counted in units, which divide those
-			    of each way; units that there are */
-	int top;      /* levels: 0 .. top */
-	bool counted; /* a level is the number of stages; else at `top' there
-			 may be more */
-	/* Ways by their number of devices: size z has ways of size[z] units,
-	 * which are first[z] .. first[z + 1]. */
+	/* devices are counted in units, which divide the devices of each way;
+	 * number of units */
+	int unit, units;
+	int top;      /* levels 0 .. top */
+	/* a level is the number of stages; otherwise `top' also stands for
+	 * more */
+	bool counted;
+	/* Ways by number of devices.  Those of size z have size[z] units and
+	 * are first[z] .. first[z + 1]. */
 	int nsizes, *size, *first;
-	choice *choices; /* by interval; of one size by time */
+	choice *choices; /* by interval; those of one size by time */
 	double *least_time, *least_bytes; /* of [i', j), i' <= i */
 	double *value; /* by state */
 	step *by;      /* by state */
-	double *rest;  /* by layers before and devices that are left */
+	double *rest;  /* by layers before and devices left */
 	int *alive;    /* scratch: devices used */
 };
 
@@ -63,8 +65,9 @@ static int unit_of(const stage_problem *p)
 	return unit > 0 ? unit : 1;
 }
 
-/* Levels beyond which nothing changes: as many stages as there may be, or, if
- * nobody asks for their number, as many as change what is in flight. */
+/* Sets the levels beyond which nothing changes.  These are the possible numbers
+ * of stages or, if the number is not asked for, the numbers that change what is
+ * in flight. */
 static int levels(const stage_problem *p, bool *counted)
 {
 	const layer_table *t = p->costs->t;
@@ -194,7 +197,7 @@ stage_values stage_program_values(arena *a, const stage_program *g)
 typedef struct place {
 	size_t x;	/* the interval */
 	int flight;	/* micro-batches */
-	double waiting; /* bytes of skips, of a sample */
+	double waiting; /* bytes of skips per sample */
 } place;
 
 static double bytes_of(const stage_program *g, const place *at, const choice *c)
@@ -203,7 +206,7 @@ static double bytes_of(const stage_program *g, const place *at, const choice *c)
 	return stage_bytes(&c->cost, at->flight, at->waiting, samples);
 }
 
-/* The fastest way of size z within limits; NULL. */
+/* The fastest way of size z within limits; NULL if there is none. */
 static const choice *fastest(const stage_program *g, const place *at, int z,
 			     const stage_limits *max)
 {
@@ -218,7 +221,7 @@ static const choice *fastest(const stage_program *g, const place *at, int z,
 	return NULL;
 }
 
-/* The way of size z of least bytes; NULL if these exceed the limit. */
+/* The way of size z with the fewest bytes; NULL if these exceed the limit. */
 static const choice *smallest(const stage_program *g, const place *at, int z,
 			      const stage_limits *max)
 {
@@ -264,7 +267,8 @@ static void extend_rest(stage_program *g, int i, int j, bool longest,
 	}
 }
 
-/* Least sums of times, or least longest times, of layers [0, j) on devices. */
+/* Fills in the least sums of times, or least longest times, of layers [0, j) on
+ * devices. */
 static double fill_rest(stage_program *g, bool longest,
 			const stage_limits *max)
 {
@@ -315,7 +319,7 @@ static size_t state(const stage_program *g, int level, int first, int used)
 		((size_t)g->units + 1) + (size_t)used;
 }
 
-/* Bytes that wait of the skips of layer i at a stage that ends before j. */
+/* The bytes of layer i's skips that wait at a stage that ends before j. */
 static double waiting_of(const run *r, int i, int j, int behind)
 {
 	const stage_costs *costs = r->g->p.costs;
@@ -357,14 +361,14 @@ static void extend_by(const run *r, int level, int i, int j, int nalive,
 	}
 }
 
-/* Whether layer i may have so many stages behind its own. */
+/* Whether layer i may have this many stages after its own. */
 static bool allowed(const stage_limits *max, int i, int behind)
 {
 	return !max->least_behind || (max->least_behind[i] <= behind &&
 				      behind <= max->most_behind[i]);
 }
 
-/* Places a stage that ends before j, with `level' stages behind it. */
+/* Places a stage that ends before j and has `level' stages after it. */
 static void extend(const run *r, int level, int j)
 {
 	stage_program *g = r->g;

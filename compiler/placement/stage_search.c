@@ -18,8 +18,8 @@ static int stage_of(const stage_plan *plan, int i)
 	return s;
 }
 
-/* Bytes of a sample that wait at stage s for stages behind it: in the order in
- * which the programs add them up. */
+/* The bytes per sample that wait at stage s for later stages, added up in the
+ * same order as in the programs. */
 static double waiting(const stage_problem *p, const stage_plan *plan, int s)
 {
 	const stage_costs *c = p->costs;
@@ -74,16 +74,16 @@ void stage_measure(arena *a, const stage_problem *p, stage_found *f)
 
 typedef struct search {
 	arena *a;
-	stage_problem p; /* with what is in flight by the schedule */
+	stage_problem p; /* with the schedule's micro-batches in flight */
 	stage_program *g;
-	bool peak;     /* the peak is searched for, not the step */
+	bool peak;     /* minimise the peak, not the step */
 	double *value; /* of the best plan: its step or peak */
 	stage_found *best;
 	stage_plan plan; /* scratch */
-	int64_t *work;	 /* steps that are left; -1: they were too few */
+	int64_t *work;	 /* steps that are left; -1: there were too few */
 } search;
 
-/* Takes the plan over if it is better than the best so far, and fits. */
+/* Keeps the plan if it is better than the best so far, and fits. */
 static double keep_better(search *w)
 {
 	arena *own = arena_new();
@@ -102,7 +102,7 @@ static double keep_better(search *w)
 	return peak;
 }
 
-/* Of a node, how many stages may be behind that of a layer. */
+/* A node of the search: the allowed numbers of stages after each layer's. */
 typedef struct node {
 	int *least, *most;
 } node;
@@ -119,8 +119,8 @@ static node new_node(arena *a, int n, const node *from)
 	return x;
 }
 
-/* The skip for which the most bytes wait that the program did not know of; -1
- * if there is none.  *behind gets the stages behind its reader. */
+/* The skip for which the program underestimated the most waiting bytes; -1 if
+ * there is none.  *behind: the stages after its reader. */
 static int loosest(const search *w, const node *x, int *behind)
 {
 	const stage_costs *c = w->p.costs;
@@ -145,7 +145,7 @@ static int loosest(const search *w, const node *x, int *behind)
 	return worst;
 }
 
-/* Narrows the reader's stage down, to what it is and to all else. */
+/* Splits a node by the reader's stage: what it is now, and everything else. */
 static void branch(arena *a, nodes *todo, const node *x, int n, int reader,
 		   int behind)
 {
@@ -165,8 +165,8 @@ static double run_program(search *w, const stage_limits *max)
 			 stage_program_sum(w->g, max, &w->plan);
 }
 
-/* The least value if all that waits is counted as if its readers were in the
- * last stage: a plan, but perhaps not the best. */
+/* The least value if readers of skips count as being in the last stage.  This
+ * gives a plan, but perhaps not the best. */
 static double explore_once(search *w, stage_limits max)
 {
 	arena *own = arena_new();
@@ -178,8 +178,8 @@ static double explore_once(search *w, stage_limits max)
 	return v;
 }
 
-/* The least value of the program within limits, for all that the readers of
- * skips may have behind them; INFINITY. */
+/* The least value of the program within limits, over all possible stages of
+ * skips' readers; INFINITY if there is none. */
 static double explore_readers(search *w, stage_limits max)
 {
 	arena *own = arena_new();
@@ -234,7 +234,7 @@ static stage_limits limits_of(const search *w)
 
 /* ---- least steps --------------------------------------------------------- */
 
-/* Steps that differ by rounding are the same. */
+/* Steps that differ only by rounding count as equal. */
 static double look(void *of, double time, double exchange, double most)
 {
 	search *w = of;
@@ -289,8 +289,9 @@ static int least_of(int x, int y)
 	return x < y ? x : y;
 }
 
-/* With `zb' as many micro-batches are in flight as there are stages: each
- * number of these is a search of its own, but those of M and more. */
+/* Searches with the schedule `zb'.  As many micro-batches are in flight as
+ * there are stages, so each number of stages is a search of its own, except
+ * that numbers of at least M share one. */
 static void search_zb(search *w)
 {
 	int M = w->p.micro_batches, most = w->p.most_stages;

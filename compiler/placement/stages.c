@@ -29,8 +29,8 @@ static void add_reads(arena *a, layer_chain *l, const cost_graph *g,
 
 /* ---- models -------------------------------------------------------------- */
 
-/* Layers of all operators, by those of the forward ones; what is there for none
- * belongs to the last. */
+/* Assigns all operators to layers like their forward operators.  Operators
+ * without one go to the last layer. */
 static void layer_backward(const layer_chain *l, const cost_graph *g,
 			   int *position)
 {
@@ -46,8 +46,8 @@ static double kept_always(const cost_op *op)
 	return (double)op->resident_nbytes + (double)op->gradient_nbytes;
 }
 
-/* Counts the bytes that each colour keeps at each layer with that colour, and
- * those of an operator without one at the layer that it is there for. */
+/* Counts the bytes of each colour at each layer with that colour.  Those of an
+ * operator without colour count at its layer. */
 static void share_parameters(layer_chain *l, const cost_graph *g,
 			     const int *position)
 {
@@ -129,8 +129,8 @@ layer_chain *layer_chain_new(arena *a, const cost_graph *g)
 	return l;
 }
 
-/* Bytes made before i and read in [i, j), for all j: seen[u] is i + 1 where u
- * is counted already. */
+/* Bytes made before i and read in [i, j), for all j.  seen[u] is i + 1 if u is
+ * counted already. */
 static void incoming(const layer_chain *l, int i, int *seen, double *bytes)
 {
 	double sum = 0;
@@ -162,7 +162,8 @@ static double transfer_ns(double bytes, double bandwidth)
 	return floor(bytes / bandwidth * 1e9 + 0.5);
 }
 
-/* kept gets incoming bytes, time outgoing ones, for fill() to go on. */
+/* Puts incoming bytes into `kept' and outgoing ones into `time', for fill() to
+ * continue with. */
 static void fill_transfers(const layer_chain *l, intervals *t)
 {
 	arena *own = arena_new();
@@ -248,8 +249,8 @@ int *stages_placement(arena *a, const cost_graph *g, const layer_chain *l,
 	return place;
 }
 
-/* Sums from behind: what layer i alone costs, and what the layers behind it add
- * to the ones before them. */
+/* Sums from the end: the cost of layer i alone, and what later layers add to
+ * earlier ones. */
 static void predict(int n, const double *of, double *to)
 {
 	for (int j = 1; j <= n; j++) {

@@ -33,15 +33,15 @@ double *step_values(arena *a, const double *of, size_t n, double least,
 	return v;
 }
 
-/* Ranges of the longest time and of the longest exchange of a stage, as numbers
- * in the sorted values. */
+/* Ranges of the longest time and of the longest exchange of a stage, as indices
+ * of the sorted values. */
 typedef struct box {
 	int t_lo, t_hi, x_lo, x_hi;
 } box;
 
 typedef VEC(box) boxes;
 
-/* Looks into a box, and halves it along the side that counts more. */
+/* Looks into a box, and halves it along the more important side. */
 static void look_into(arena *a, const step_boxes *s, box b, boxes *todo)
 {
 	double t_lo = s->times[b.t_lo], x_lo = s->exchanges[b.x_lo];
@@ -64,7 +64,7 @@ static void look_into(arena *a, const step_boxes *s, box b, boxes *todo)
 	vec_push(a, todo, low);
 }
 
-/* With one micro-batch the step is the sum of times, and the longest one needs
+/* With one micro-batch the step is the sum of times, and the longest time needs
  * no range. */
 void step_boxes_search(arena *a, const step_boxes *s)
 {

@@ -16,7 +16,7 @@ const place_algorithm place_algorithms[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* Numbers of units and their members, those of one in ascending order. */
+/* Numbers units, and lists the members of each in ascending order. */
 static void set_units(arena *a, place_task *t, bool colocation)
 {
 	const cost_graph *g = t->m->g;
@@ -65,7 +65,7 @@ int64_t place_mean_ns(const machine *m, int op)
 	return (int64_t)(sum / m->ndevices);
 }
 
-/* The sum over all devices but the sender. */
+/* The sum over all devices except the sender. */
 static __int128 sum_of_moves(const machine *m, int result)
 {
 	__int128 sum = 0;

@@ -1,9 +1,9 @@
-/* Layer training graphs of dnn-partitioning as graphs that can be run. */
+/* Makes layer training graphs of dnn-partitioning executable. */
 #include "config.h"
 
 #include "compiler/placement/cost_graph.h"
 
-/* The operators, with the results of the forward pass alone. */
+/* Copies the operators, with only the results of the forward pass. */
 static bool copy_ops(const cost_graph *g, cost_builder *b)
 {
 	for (int v = 0; v < g->nops; v++) {
