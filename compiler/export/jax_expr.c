@@ -290,7 +290,7 @@ static jax_piece print_cast(const jax_printer *p, const jax_axes *x,
 							   : BIND_ATOM };
 }
 
-/* The bits of a small float have a type of their own size. */
+/* The bits of a small float are those of its own type, not of f32. */
 static jax_piece print_bits(const jax_printer *p, const jax_axes *x,
 			    const kexpr *e)
 {
