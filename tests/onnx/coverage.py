@@ -241,15 +241,15 @@ def page():
 
 This page is for users with a model in ONNX; it assumes nothing.
 
-The operators of ONNX {onnx.__version__}, those of `{TRAINING}`
-included; not those of `ai.onnx.ml`, and no functions.  This page is made by
-`make coverage-doc`, and `make check` finds it out of date where it is.
+It covers the operators of ONNX {onnx.__version__}, including those of
+`{TRAINING}`, without those of `ai.onnx.ml` and without functions.
+`make coverage-doc` writes this page, and `make check` checks that it is current.
 
-A node test passes if what the road from the ONNX file through `tdlc plan` to
-`tdlrun` computes is what the test expects, on one worker and on several.
-Inputs that exporters write as constants (axes, shapes, pads) are constants.
+A node test passes if its ONNX file, planned by `tdlc plan` and run by `tdlrun`,
+gives the results that the test expects, on one worker and on several.  Inputs
+that exporters write as constants (axes, shapes, pads) are constants.
 `tests/onnx/conformance.py` runs all tests on 1 and 3 workers, with `--devices
-1,2,3` on two as well, and fails where one is not as it is counted here.
+1,2,3` also on two, and fails if a result differs from the counts here.
 """
     yield from table(("class", "", "operators", "mapped", "tests", "passed",
                       ""), summary(kinds, names, maps, tests))
@@ -266,9 +266,9 @@ entry in `opdefs/onnx/` covers.
     yield """
 ## Strategies
 
-Variables of each operator that entries call, over all of its stages; nobody has
-written them down.  Where an operator's loops follow from shapes (a reshape),
-`tdlc explain OP --shape ..` knows its strategies.
+The table has the derived variables of each operator that entries call, over all
+of its stages.  If an operator's loops follow from shapes (a reshape), `tdlc
+explain OP --shape ..` prints its strategies.
 """
     yield from table(("operator", "split along", "reduced along", "known"),
                      library(found, calls))
@@ -282,7 +282,7 @@ def main():
         return
     with open(PAGE, encoding="utf-8") as f:
         lines = f.read().splitlines()
-    if f"ONNX {onnx.__version__}," not in lines[2]:
+    if not any(f"ONNX {onnx.__version__}," in line for line in lines[:8]):
         print(f"SKIP: the page is not about ONNX {onnx.__version__}")
         sys.exit(77)
     text = "\n".join(page()) + "\n"
