@@ -7,12 +7,12 @@
 #include "compiler/portfolio/complete_search.h"
 #include "compiler/portfolio/one_planner.h"
 
-/* Of nodes, of a graph that is planned with prices where nobody speaks of
- * memory. */
+/* Nodes of a graph that is planned with memory prices even without a memory
+ * limit. */
 enum { SMALL_GRAPH = 512 };
 
-/* The best's search as it is reported: by this name, with the seconds that all
- * took. */
+/* The search of the best plan as it is reported: under this planner's name,
+ * with the seconds of all searches. */
 static search_result *credited(const plan_request *how,
 			       const plan_candidates *all,
 			       const plan_candidate *best,
@@ -33,7 +33,8 @@ static search_result *credited(const plan_request *how,
 	return s;
 }
 
-/* The plan of least memory, of some plans or of all that there are. */
+/* Finds the plan with the least memory, among some plans or among all if there
+ * are few. */
 static bool find_least(const plan_request *how, plan_candidates *all,
 		       plan_candidate *best, plan_proof *proof)
 {
@@ -47,7 +48,7 @@ static bool find_least(const plan_request *how, plan_candidates *all,
 	return plan_bounded(&least, true, best, proof);
 }
 
-/* The best of some plans, or of all that there are where those are few. */
+/* Finds the best plan, among some plans or among all if there are few. */
 static bool find_best(const plan_request *how, plan_candidates *all,
 		      plan_candidate *best, plan_proof *proof)
 {

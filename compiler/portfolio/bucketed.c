@@ -7,7 +7,7 @@
 
 #include "compiler/lower/bucket.h"
 
-/* Times whose relative difference is less than this count as equal. */
+/* Times with a smaller relative difference count as equal. */
 static const double same = 1e-9;
 
 static bucket_options options_of(const plan_request *how, const plan *p)
@@ -28,15 +28,16 @@ plan *plan_in_buckets(const plan_request *how, plan *p, layout_classes *f)
 typedef struct ranking {
 	const plan_request *how;
 	plan_candidate *best;
-	double bare; /* seconds of plan_best()'s: slower ones were not made */
-	plan_candidate first; /* that one, .. */
+	/* seconds of plan_best()'s plan; slower programs were not made */
+	double bare;
+	plan_candidate first; /* that plan, .. */
 	double with;	      /* .. and its seconds with buckets */
-	double seconds; /* of the best, with buckets */
+	double seconds; /* of the best plan with buckets */
 	bool failed;
 } ranking;
 
-/* A candidate, or one of its programs, and the time that it is hoped to take
- * with buckets. */
+/* A candidate, or one of its programs, and an estimate of its least time with
+ * buckets. */
 typedef struct hope {
 	int which;
 	double seconds;
@@ -55,14 +56,14 @@ static bool is_hopeless(const ranking *x, double seconds)
 	return !(seconds < x->seconds * (1 - same));
 }
 
-/* A program's time without buckets, or a bound of it. */
+/* A program's time without buckets, or a lower bound of it. */
 static double bare_seconds(const plan_program *p)
 {
 	return p->held >= 0 ? p->seconds : p->least_kept;
 }
 
-/* The most that buckets are hoped to save of a candidate's programs: in some
- * orders more waits for reductions than in others. */
+/* The most seconds that buckets are expected to save in a candidate's programs.
+ * In some orders more instructions wait for reductions than in others. */
 static double hoped_of(const plan_candidate *c)
 {
 	double most = 0;
@@ -114,9 +115,8 @@ bool program_in_buckets(const plan_request *how, const assignment *as,
 	return made != NULL;
 }
 
-/* The seconds of a program with buckets, without them in *bare; INFINITY if it
- * is not within the limit, or too slow to become the fastest by saving what is
- * hoped. */
+/* The seconds of a program with buckets; *bare without them.  INFINITY if it
+ * exceeds the limit, or would be too slow even with the expected savings. */
 static double seconds_with(ranking *x, const assignment *as,
 			   const plan_program *p, double hoped, double *bare)
 {
@@ -166,9 +166,9 @@ static void try_program(ranking *x, plan_candidate *c, const plan_program *p,
 	x->seconds = s;
 }
 
-/* Tries the programs of a candidate from the first-th on.  What buckets save is
- * much the same in all: when one was tried it is known, in *gain, and no longer
- * hoped for. */
+/* Tries the programs of a candidate from number `first' on.  Buckets save about
+ * the same in all of them.  So once one was tried, the saving is known, in
+ * *gain, and replaces the estimate. */
 static void try_programs(ranking *x, plan_candidate *c, int first, double *gain)
 {
 	int n = c->programs.n - first;
@@ -190,8 +190,8 @@ static void try_programs(ranking *x, plan_candidate *c, int first, double *gain)
 	arena_free(tmp);
 }
 
-/* Tries those of a candidate, and then those that were not made since they are
- * slower than the best is without buckets. */
+/* Tries the programs of a candidate, and then those that were not made because
+ * they are slower than the best without buckets. */
 static void try_candidate(ranking *x, plan_candidate *c)
 {
 	plan_program beat = x->best->program, found;
@@ -207,7 +207,7 @@ static void try_candidate(ranking *x, plan_candidate *c)
 		try_programs(x, c, n, &gain);
 }
 
-/* The least time that buckets might leave of a candidate's programs. */
+/* The least time that a candidate's programs may take with buckets. */
 static double hope_of(const ranking *x, const plan_candidate *c)
 {
 	double least = INFINITY;
@@ -219,7 +219,7 @@ static double hope_of(const ranking *x, const plan_candidate *c)
 	return least - hoped_of(c);
 }
 
-/* Whether candidate by[n] has the plan of one before it. */
+/* Whether an earlier candidate in the order by[] has the plan of by[n]. */
 static bool is_tried(const ranking *x, const plan_candidates *all,
 		     const hope *by, int n)
 {
@@ -231,7 +231,7 @@ static bool is_tried(const ranking *x, const plan_candidates *all,
 	return false;
 }
 
-enum { MOST_IN_VAIN = 6 }; /* candidates, one after the other */
+enum { MOST_IN_VAIN = 6 }; /* consecutive candidates without improvement */
 
 /* Tries candidates in the order by[0..n). */
 static bool try_in_order(ranking *x, plan_candidates *all, const hope *by)

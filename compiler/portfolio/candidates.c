@@ -24,7 +24,7 @@ bool plan_is_same(const graph *g, const assignment *x, const assignment *y)
 	       same_cuts(x->node_cuts, y->node_cuts, g->nnodes);
 }
 
-/* Whether a search found what another one did. */
+/* Whether a search found the same as another one. */
 static bool is_known(const graph *g, const plan_candidates *all,
 		     const search_result *s)
 {
@@ -77,15 +77,15 @@ static bool found_by(const plan_candidates *all, const char *algorithm,
 
 /* ---- planners at the same time ------------------------------------------ */
 
-/* The searches of one planner, its variants. */
+/* The searches of one planner and its variants. */
 typedef struct planner_job {
-	arena *arena; /* of the results */
+	arena *arena; /* for the results */
 	const planner *planner;
 	VEC(search_request) requests;
 	VEC(const search_result *) found;
-	bool sweeps; /* the first of them for many prices: */
+	bool sweeps; /* the first of them is for many prices: */
 	plan_candidates swept;
-	bool failed; /* with errors that nobody has seen */
+	bool failed; /* failed with errors that were not reported */
 } planner_job;
 
 typedef struct gathering {
@@ -101,7 +101,7 @@ static void tell_of(void *arg, int i)
 		     atomic_load(&x->nfound), 0);
 }
 
-/* The planner's plans for many prices. */
+/* Makes the planner's plans for many prices. */
 static bool sweep_alone(const plan_request *how, struct level_tables *tables,
 			planner_job *j)
 {
@@ -115,8 +115,8 @@ static bool sweep_alone(const plan_request *how, struct level_tables *tables,
 	return plan_sweep(&own, j->planner->name, &j->swept);
 }
 
-/* All but the graph and the machine, which nobody changes, is the planner's
- * own. */
+/* Runs a planner's searches.  It uses only its own data, apart from the graph
+ * and the machine, which nobody changes. */
 static void run_planner(void *arg, int i)
 {
 	gathering *x = arg;
@@ -138,8 +138,8 @@ static void run_planner(void *arg, int i)
 	arena_free(tmp);
 }
 
-/* Adds the requests to a planner, of the variants whose plans are not there,
- * or are for many prices.  False when errors were added. */
+/* Prepares the requests to a planner for the variants whose plans are missing,
+ * or are for many prices.  Returns false when errors were added. */
 static bool prepare(const plan_request *how, arena *a, int i, bool sweep,
 		    const plan_candidates *all, planner_job *j)
 {
@@ -159,7 +159,7 @@ static bool prepare(const plan_request *how, arena *a, int i, bool sweep,
 	return true;
 }
 
-/* Adds what a planner has found, as plan_add() does. */
+/* Adds what a planner has found, like plan_add(). */
 static void take_found(const plan_request *how, planner_job *j,
 		       plan_candidates *all)
 {
@@ -176,7 +176,7 @@ static void take_found(const plan_request *how, planner_job *j,
 	arena_join(how->arena, j->arena);
 }
 
-/* Does again, with the errors, a sweep that failed. */
+/* Repeats a failed sweep to report its errors. */
 static bool add_errors(const plan_request *how, planner_job *j)
 {
 	plan_candidates none = { 0 };
@@ -194,7 +194,7 @@ static int by_effort(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The jobs, the longest first: what ends last has begun early. */
+/* The jobs with the longest first, so that the last to end has begun early. */
 static planner_job **longest_first(arena *a, planner_job *jobs, int n)
 {
 	planner_job **by = ARENA_ARRAY(a, planner_job *, n);
@@ -241,14 +241,14 @@ static bool is_better(const plan_request *how, const plan_program *p,
 					  : OBJECTIVE_MEMORY) < 0;
 }
 
-/* The best program so far, if one is known. */
+/* The best known program, if there is one. */
 typedef struct champion {
 	bool known;
 	plan_program program;
 } champion;
 
-/* Lets p be the best if it is better, and within the limit.  Returns whether it
- * is. */
+/* Makes p the best if it is better and within the limit.  Returns whether it
+ * did. */
 static bool take_better(const plan_request *how, const plan_program *p,
 			champion *best)
 {
@@ -265,8 +265,8 @@ static const plan_program *to_beat(const champion *best)
 	return best->known ? &best->program : NULL;
 }
 
-/* The best of the programs that exist already, among the usual ones, which
- * program_best() makes of every plan. */
+/* The best of the existing programs, among the usual ones that program_best()
+ * makes of every plan. */
 static champion best_known(const plan_request *how, const plan_candidates *all)
 {
 	champion best = { 0 };
@@ -290,8 +290,8 @@ static int by_bytes(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The candidates, those that move the least bytes first: the sooner a good
- * program is known, the fewer are made of others. */
+/* The candidates, those that move the fewest bytes first: the sooner a good
+ * program is known, the fewer programs are made of others. */
 static plan_candidate **in_order(arena *a, plan_candidates *all)
 {
 	plan_candidate **c = ARENA_ARRAY(a, plan_candidate *, all->n);
@@ -303,14 +303,14 @@ static plan_candidate **in_order(arena *a, plan_candidates *all)
 
 /* ---- their programs ----------------------------------------------------- */
 
-/* The search for the best program of a candidate, that has to be better than
- * the best one of those before it.  Several are under way at the same time, as
- * if no other one among them were better: when one is, those behind it are
- * done again, given what was made, so that the result is that of one after the
- * other. */
+/* The search for a candidate's best program, which has to be better than the
+ * best one of earlier candidates.  Several trials run at the same time, each as
+ * if none of the others were better.  When one is, those after it are repeated,
+ * with the programs they have already made.  So the result is the same as that
+ * of trials one after the other. */
 typedef struct trial {
 	const plan_candidate *of;
-	arena *arena; /* of what is found */
+	arena *arena; /* for what is found */
 	plan_programs programs;
 	plan_program program;
 	bool ok;
@@ -321,9 +321,9 @@ typedef struct measuring {
 	plan_candidate *const *all;
 	int n, done;
 	champion best; /* to be beaten */
-	trial *trials; /* of all[done], and those behind it */
-	plan_programs *before; /* by candidate: what is to be done again has
-				  made, in tmp */
+	trial *trials; /* of all[done] and those after it */
+	/* by candidate: the programs made before a repetition, in tmp */
+	plan_programs *before;
 	arena *tmp;
 } measuring;
 
@@ -334,8 +334,8 @@ static void tell_of_trial(void *arg, int i)
 		     x->trials[i].of->search->algorithm, x->done + i, x->n);
 }
 
-/* All but the graph and the machine, which nobody changes, is the trial's
- * own. */
+/* Runs a trial.  It uses only its own data, apart from the graph and the
+ * machine, which nobody changes. */
 static void run_trial(void *arg, int i)
 {
 	const measuring *x = arg;
@@ -366,7 +366,7 @@ static bool measure_one(measuring *x)
 	return true;
 }
 
-/* Takes what a trial has found.  Returns whether it is the best now. */
+/* Adds what a trial has found.  Returns whether that is the best now. */
 static bool take_trial(measuring *x, trial *t)
 {
 	plan_candidate *c = x->all[x->done++];
@@ -376,7 +376,7 @@ static bool take_trial(measuring *x, trial *t)
 	return take_better(x->how, &c->program, &x->best);
 }
 
-/* Keeps what a trial that is to be done again has made. */
+/* Keeps the programs of a trial that will be repeated. */
 static void drop_trial(measuring *x, int i)
 {
 	const plan_programs *made = &x->trials[i].programs;
@@ -387,7 +387,7 @@ static void drop_trial(measuring *x, int i)
 	arena_free(x->trials[i].arena);
 }
 
-/* Measures `width' candidates at the same time; returns how many of them need
+/* Measures `width' candidates at the same time.  Returns how many of them need
  * not be measured again. */
 static int measure_some(measuring *x, int width)
 {
@@ -406,8 +406,8 @@ static int measure_some(measuring *x, int width)
 	return kept;
 }
 
-/* The number of candidates in a round that tries so many anew: those that were
- * tried before take next to no time. */
+/* The number of candidates in a round with `width' new ones.  Those that were
+ * tried before take almost no time. */
 static int round_of(const measuring *x, int width)
 {
 	int i = x->done;
@@ -420,7 +420,7 @@ static int round_of(const measuring *x, int width)
 	return i - x->done;
 }
 
-/* A round has the more candidates the longer none of them was better. */
+/* Rounds have more candidates the longer none of them was better. */
 static bool measure(const plan_request *how, plan_candidate *const *c, int n,
 		    const plan_candidates *all)
 {

@@ -11,7 +11,7 @@
 #include "compiler/planners/best_first.h"
 #include "compiler/portfolio/one_planner.h"
 
-enum { MOST_PLANS = 2048 }; /* that are lowered */
+enum { MOST_PLANS = 2048 }; /* plans that are lowered */
 
 const char *plan_proof_among(const plan_request *how)
 {
@@ -29,7 +29,7 @@ const char *plan_proof_among(const plan_request *how)
 
 /* ---- one search -------------------------------------------------------- */
 
-/* The best so far. */
+/* The best program so far. */
 typedef struct keeper {
 	const plan_request *how;
 	bool found;
@@ -78,9 +78,9 @@ static bool has_merges(const graph *g, const merge *merges)
 	return false;
 }
 
-/* First as if no operator became a part of another: such bounds are of no other
- * programs, but they are near to what plans promise.  Then with bounds that
- * hold. */
+/* Searches first as if no operator were fused with another.  Those bounds are
+ * valid only for other programs, but are close to what plans achieve.  Then
+ * searches with valid bounds. */
 static bool search_both(best_first_request *q, bool prove, plan_proof *proof)
 {
 	const merge *merges = q->merges;
@@ -155,7 +155,7 @@ bool plan_bounded(const plan_request *how, bool prove, plan_candidate *best,
 /* ---- with less and less memory ----------------------------------------- */
 
 enum {
-	MOST_POINTS = 64,  /* of the frontier */
+	MOST_POINTS = 64,  /* points of the frontier */
 	MEMORY_STEPS = 4,  /* limits between the least memory and the most */
 	STEP_PLANS = MOST_PLANS / 8, /* at each of these */
 };
@@ -166,8 +166,8 @@ typedef struct descent {
 	plan_proof *proof;
 } descent;
 
-/* Searches with a limit, from the best that is known.  *found is what is the
- * best then. */
+/* Searches with a limit, starting from the best known plan.  *found is set to
+ * the best one after that. */
 static bool search_within(descent *x, int64_t limit, int most_plans,
 			  plan_objective by, bool prove, plan_candidate *found)
 {
@@ -186,8 +186,8 @@ static bool search_within(descent *x, int64_t limit, int most_plans,
 	return true;
 }
 
-/* Down to the limit that is asked for; *limit is the first without a proof, or
- * the last. */
+/* Goes down to the requested limit.  *limit is set to the first limit without a
+ * proof, or the last one. */
 static bool go_down(descent *x, int64_t *limit)
 {
 	plan_candidate found;
@@ -210,9 +210,8 @@ static bool go_down(descent *x, int64_t *limit)
 	return true;
 }
 
-/* Searches with limits that rise from the least memory there is towards `most`,
- * each the one before it times a constant, and not above the one that is asked
- * for. */
+/* Searches with limits that rise by a constant factor from the least memory
+ * towards `most', but not above the requested limit. */
 static bool go_up(descent *x, int64_t most)
 {
 	plan_candidate least, found;

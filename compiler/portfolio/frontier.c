@@ -10,8 +10,8 @@
 #include "compiler/portfolio/one_planner.h"
 
 /* Collects plans, each with a program that keeps all copies and one that keeps
- * none; of a small graph also the plans that are the fastest within less and
- * less memory. */
+ * none.  For a small graph also collects the fastest plans within less and less
+ * memory. */
 static bool gather(const plan_request *how, plan_candidates *all, bool *proven)
 {
 	plan_request free = plan_roomy(how), least = free;
@@ -30,7 +30,7 @@ static bool gather(const plan_request *how, plan_candidates *all, bool *proven)
 
 typedef VEC(frontier_point) points;
 
-/* All programs with places. */
+/* All programs that have places. */
 static points all_points(arena *a, const plan_candidates *all)
 {
 	points x = { 0 };
@@ -62,13 +62,13 @@ static frontier_point fastest_below(const points *all, int64_t held)
 
 /* ---- with buckets ------------------------------------------------------ */
 
-/* The time of a program as buckets are hoped to leave it. */
+/* The estimated time of a program with buckets. */
 static double hope_of(const frontier_point *x)
 {
 	return x->program->seconds - x->program->saved;
 }
 
-/* By hope, then by memory. */
+/* Orders by estimated time, then by memory. */
 static int by_hope(const void *p, const void *q)
 {
 	const frontier_point *x = p, *y = q;
@@ -91,9 +91,9 @@ static bool is_hopeless(const points *all, const frontier_point *x)
 	return false;
 }
 
-/* Adds with buckets those programs that may be on the frontier so: the usual
- * one of each plan, as its planner alone gives it, and those than which no
- * other one promises more and needs less. */
+/* Adds programs with buckets where they may be on the frontier: the usual
+ * program of each plan, as its planner alone gives it, and those for which no
+ * other one has a better estimate and needs less memory. */
 static bool add_in_buckets(const plan_request *how, points *all)
 {
 	points bare = { 0 };

@@ -8,8 +8,8 @@
 #include "compiler/portfolio/complete_search.h"
 #include "compiler/portfolio/one_planner.h"
 
-/* Whether there is room on k devices; for auto, whether the recursive search
- * finds it, or on a small graph any plan. */
+/* Whether the model fits on k devices.  For `auto': whether the recursive
+ * search finds a plan that fits or, on a small graph, whether any plan does. */
 static bool fits_on(const plan_request *how, int k)
 {
 	enum { MOST_PLANS = 64 };

@@ -17,9 +17,9 @@ bool plan_is_countable(diag_sink *sink, const graph *g, int64_t k)
 	return false;
 }
 
-/* Fills in the figures of the plan of a result on a machine, and of its program
- * without buckets, which reductions alone have, on one device of it; f: the
- * classes of its layouts. */
+/* Fills in the predicted figures of a result's plan on a machine.  without: the
+ * program without buckets; only reductions have these.  Also predicts the
+ * program on one device.  f: the classes of its layouts. */
 static void predict(arena *a, plan_result *r, const plan *without,
 		    layout_classes *f, const topology *t)
 {
@@ -48,8 +48,8 @@ bool plan_search_request(const plan_request *how, search_request *q)
 	return q->pins || !pinned;
 }
 
-/* The bytes of a device that a plan's arena leaves, within the limit and those
- * that the machine has. */
+/* The bytes of a device that remain beside a plan's arena, within the limit and
+ * the machine's memory. */
 static int64_t room_beside(const plan *p, int64_t limit, int64_t machine)
 {
 	int64_t most = PLAN_MAX_BYTES;
@@ -60,8 +60,8 @@ static int64_t room_beside(const plan *p, int64_t limit, int64_t machine)
 	return most > p->arena_bytes ? most - p->arena_bytes : 0;
 }
 
-/* The plans among which a search's bound holds: those with partial values only
- * where it has found one. */
+/* The plans among which a search's bound is valid.  They include plans with
+ * partial values only if the search found one. */
 static const char *proof_of(const plan_request *how, const search_result *s)
 {
 	bool at_once = !s->whole && partial_values_of(how->arena, how->graph,
@@ -127,7 +127,7 @@ bool plan_by_planner(const plan_request *how, const lower_options *lower,
 		     plan_result *r)
 {
 	plan_request roomy = *how;
-	plan_program best = { 0 }; /* the one made without a limit */
+	plan_program best = { 0 }; /* the program made without a limit */
 	search_request q;
 	if (!plan_search_request(how, &q))
 		return false;

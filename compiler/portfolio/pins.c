@@ -11,11 +11,11 @@
 #include "compiler/portfolio/pin_text.h"
 #include "compiler/portfolio/tensor_parallel.h"
 
-/* A pin: its pattern, and a word per axis; one stands for all. */
+/* A pin: a pattern, and one word per axis; a single word is for all axes. */
 typedef struct pin {
 	range at;
 	const char *names;
-	bool of_nodes; /* the first word is one for operators */
+	bool of_nodes; /* the first word is for operators */
 	int nwords;
 	const char *words[MAX_AXES]; /* "1" of "cut 1"; NULL: whole */
 } pin;
@@ -26,7 +26,7 @@ typedef struct reading {
 	const graph *g;
 	const mesh *mesh;
 	partial_assignment *partial_assignment;
-	assignment as; /* for questions about possible choices */
+	assignment as; /* to ask which choices are possible */
 } reading;
 
 static bool fail(const reading *r, const pin *p, const char *why)
@@ -56,7 +56,7 @@ static bool read_word(const reading *r, pin *p, const char *text)
 	return true;
 }
 
-/* Reads NAMES=WORDS, which it cuts into pieces. */
+/* Reads NAMES=WORDS.  Splits the text in place. */
 static bool read_pin(const reading *r, char *text, pin *p)
 {
 	char *words = strrchr(text, '=');
@@ -76,8 +76,8 @@ static bool read_pin(const reading *r, char *text, pin *p)
 
 /* ---- meaning ----------------------------------------------------------- */
 
-/* The dimension that a word names, or the variable of a node; CUT_NONE for
- * `whole', -2 for neither. */
+/* The dimension that a word names, or the variable of a node.  CUT_NONE for
+ * `whole', -2 for anything else. */
 static int choice_of(const char *word, const kernel *k)
 {
 	int64_t d;
@@ -91,7 +91,7 @@ static int choice_of(const char *word, const kernel *k)
 	return -2;
 }
 
-/* "it has no such variable; there are i, j, k" */
+/* The message "it has no such variable; there are i, j, k". */
 static const char *no_variable(arena *a, const kernel *k)
 {
 	const char *text = "it has no such variable";
@@ -102,7 +102,7 @@ static const char *no_variable(arena *a, const kernel *k)
 	return text;
 }
 
-/* Decides a tensor, or the node whose kernel is k. */
+/* Decides a tensor, or the node with kernel k. */
 static bool decide(reading *r, const pin *p, int id, const kernel *k)
 {
 	const step s = { r->g, &r->as };
@@ -173,7 +173,7 @@ static bool apply(reading *r, const pin *p)
 	return ok && count == 0 ? no_name(r, p) : ok;
 }
 
-/* Reads and applies a pin: a pin_line. */
+/* Reads and applies a pin; a pin_line. */
 static bool apply_line(void *of, char *line, range at)
 {
 	reading *r = of;

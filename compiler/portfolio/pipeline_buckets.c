@@ -8,15 +8,16 @@
 #include "compiler/portfolio/pipeline_sums.h"
 
 enum {
-	MOST_TRIES = 32, /* parts of a bucket's bytes: 1, 2, 4, .. of them */
-	MOST_WITHIN = 4, /* of these, that are within the memory, .. */
-	LARGE_WITHIN = 1, /* .. of stages of .. */
-	LARGE = 4096,	  /* .. so many instructions in all */
+	/* bucket sizes tried: 1, 2, 4, .. parts of the usual one */
+	MOST_TRIES = 32,
+	MOST_WITHIN = 4, /* of these, that fit in the memory, .. */
+	LARGE_WITHIN = 1, /* .. for large plans, .. */
+	LARGE = 4096,	  /* .. which have so many instructions in all stages */
 	USUAL_SHARE = 10,
 };
 
-/* The plan with buckets of one in `share' of the bytes; NULL where no stage has
- * any. */
+/* The plan with buckets of one in `share' of the usual bytes.  NULL if no stage
+ * has buckets. */
 static plan_pipeline *bucketed(const plan_request *how, const plan_pipeline *p,
 			       int64_t share)
 {
@@ -34,7 +35,7 @@ static plan_pipeline *bucketed(const plan_request *how, const plan_pipeline *p,
 	return any ? q : NULL;
 }
 
-/* Whether two plans that came from one have the same buckets. */
+/* Whether two plans made from one plan have the same buckets. */
 static bool is_same(const plan_pipeline *x, const plan_pipeline *y)
 {
 	for (int s = 0; s < x->nstages; s++)
@@ -47,8 +48,7 @@ static bool is_same(const plan_pipeline *x, const plan_pipeline *y)
 	return true;
 }
 
-/* Whether the stages of q, which are p's with buckets, need no more memory than
- * they may. */
+/* Whether the stages of q, those of p with buckets, fit in the memory. */
 static bool fits(const plan_request *how, const plan_pipeline *p,
 		 const plan_pipeline *q)
 {
@@ -67,7 +67,7 @@ static bool fits(const plan_request *how, const plan_pipeline *p,
 	return good;
 }
 
-/* A large plan takes seconds for each. */
+/* Each try on a large plan takes seconds. */
 static int most_tries(const plan_pipeline *p)
 {
 	int n = 0;

@@ -23,7 +23,7 @@ int pipeline_fullest(const plan_request *how, const pipeline_result *r,
 	return fullest;
 }
 
-/* The need of the stage that lacks most, over what there is. */
+/* The memory of the stage with the greatest excess, relative to what it has. */
 static double excess_of(const plan_request *how, const pipeline_result *r)
 {
 	double limit;

@@ -4,13 +4,14 @@
 
 #include "base/jobs.h"
 
-/* A part that a thread does by itself: layouts, or the costs of a way. */
+/* Work that a thread does alone: layouts, or the costs of a way. */
 typedef struct part {
 	const pipeline_way *way;
-	const search_result *inside; /* of the way, or found by layouts */
+	/* given with the way, or found by layouts */
+	const search_result *inside;
 	way_costs costs;
 	const char *refused;
-	arena *arena; /* of what it makes */
+	arena *arena; /* for its results */
 	bool ok;
 } part;
 
@@ -37,8 +38,8 @@ static void find_costs(const plan_request *how, const pipeline_costs *c,
 				    &x->refused);
 }
 
-/* All but the graph and the machine, which nobody changes, is the part's
- * own. */
+/* Does a part.  It uses only its own data, apart from the graph and the
+ * machine, which nobody changes. */
 static void run_part(void *arg, int i)
 {
 	const parts *p = arg;
@@ -51,8 +52,8 @@ static void run_part(void *arg, int i)
 	p->does(&own, p->costs, x);
 }
 
-/* Does n parts, and leaves what they made in the call's arena.  One that adds
- * errors is done again, with the call's sink: false then. */
+/* Does n parts, and moves their results to the call's arena.  A part that adds
+ * errors is repeated with the call's sink, and false is returned. */
 static bool run_parts(const pipeline_measurer *m, part *all, int n,
 		      action *does)
 {
@@ -95,7 +96,7 @@ static replica_layouts *known_of(pipeline_measurer *m, const pipeline_way *way)
 	return NULL;
 }
 
-/* The layouts of all ways that are not known yet. */
+/* Finds the layouts of all ways for which they are not known yet. */
 static bool find_all_layouts(pipeline_measurer *m, const pipeline_way *ways,
 			     int n)
 {

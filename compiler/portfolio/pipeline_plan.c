@@ -51,8 +51,8 @@ static bool same_tensor(const tensor *x, const tensor *y)
 		       (size_t)x->type.ndim * sizeof(*x->type.dims));
 }
 
-/* Whether graphs, whose kernels are those of one graph, are equal but for
- * names and elements. */
+/* Whether two graphs, which share kernels, are equal except for names and
+ * elements. */
 static bool same_graph(const graph *x, const graph *y)
 {
 	const graph_turns *t = x->turns, *u = y->turns;
@@ -78,7 +78,7 @@ static bool same_graph(const graph *x, const graph *y)
 	return true;
 }
 
-/* A stage before this one that has the same graph and way; NULL. */
+/* An earlier stage with the same graph and way; NULL if there is none. */
 static const pipeline_stage *equal_stage(const pipeline_result *r, int s,
 					 const graph *g,
 					 const pipeline_way *way)
@@ -111,7 +111,7 @@ static bool plan_one_stage(const plan_request *how, const stage_homes *h, int s,
 
 /* ---- figures ----------------------------------------------------------- */
 
-/* A step by a formula, where it is too long to be simulated. */
+/* The step by a formula, for one that is too long to be simulated. */
 static double step_seconds(const pipeline_result *r, int nstages, int turns)
 {
 	double sum = 0, longest = 0, once = 0;
@@ -127,7 +127,7 @@ static double step_seconds(const pipeline_result *r, int nstages, int turns)
 	return sum + (turns - 1) * longest + once;
 }
 
-/* The last node of the forward pass of layers before `end'. */
+/* The name of the last forward node of the layers before `end'. */
 static const char *last_node(const pipeline_layers *l, int end)
 {
 	node_id n = l->g->nnodes;
@@ -170,8 +170,8 @@ void pipeline_count(const plan_request *how, pipeline_result *r)
 
 /* ---- all --------------------------------------------------------------- */
 
-/* Nanoseconds of the passes of the parts, by the layers' times on one device,
- * for the lists of zero bubble. */
+/* The schedule, from the nanoseconds of the parts' passes by the layers' times
+ * on one device.  They are needed for the lists of zero bubble. */
 static pipeline schedule_of(const plan_request *how, const pipeline_layers *l,
 			    const pipeline_cut *cut)
 {
@@ -204,7 +204,8 @@ static lower_stage *layouts_of(arena *a, const pipeline_result *r, int n)
 	return all;
 }
 
-/* The graph whose nodes the stages have, divided by d, and its stages. */
+/* The stages of the graph divided by d, after ties and, if wanted,
+ * recomputation. */
 static stage_homes homes_of(arena *a, const graph *g, const stage_division *d,
 			    bool recompute)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest times that are tried; where more would have to be, nothing is
+/* Longest times that are tried.  If there would have to be more, nothing is
  * proven. */
 enum { MOST_TIMES = 512 };
 
@@ -17,15 +17,16 @@ typedef struct range {
 typedef struct program {
 	arena *tmp;
 	const pipeline_problem *p;
-	int nstages; /* where micro-batches in flight depend on it; else 0 */
-	int most;    /* stages */
-	int nranges, *first_range; /* of groups: those that begin at a */
+	int nstages; /* if micro-batches in flight depend on it; otherwise 0 */
+	int most;    /* most stages */
+	/* of groups: index of those that begin at group a */
+	int nranges, *first_range;
 	range *ranges;
-	double **cost; /* [behind * nranges + range]: by i (n + 1) + j */
-	double *sum;   /* [(behind (n + 1) + i) (groups + 1) + a] */
+	double **cost; /* at [behind * nranges + range], by i (n + 1) + j */
+	double *sum;   /* at [(behind (n + 1) + i) (groups + 1) + a] */
 	double *times; /* sorted */
 	int ntimes;
-	int left; /* times that may be tried */
+	int left; /* times that may still be tried */
 } program;
 
 static int least_of(int x, int y)
@@ -56,7 +57,7 @@ static int in_flight(const program *x, int behind)
 				  x->p->micro_batches);
 }
 
-/* Whether a stage with so many behind it may have these groups. */
+/* Whether a stage with this many stages after it may have these groups. */
 static bool may_be(const program *x, int behind, const range *r)
 {
 	int left = x->p->ngroups - r->end;
@@ -91,7 +92,7 @@ static int by_value(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The values of all stages, each once. */
+/* Collects the times of all possible stages, each once. */
 static void find_times(program *x)
 {
 	size_t n = 0, m = 0, all = (size_t)(x->p->nlayers + 1);
@@ -126,8 +127,8 @@ typedef struct step_choice {
 	int end, group;
 } step_choice;
 
-/* The least sum of layers [i, n) on groups [a, ..) with so many stages behind
- * the first; *to: where that ends. */
+/* The least sum for layers [i, n) on groups [a, ..) if the first stage has
+ * `behind' stages after it.  *to: where that stage ends. */
 static double least_sum(const program *x, int behind, int i, int a,
 			double longest, step_choice *to)
 {
@@ -190,8 +191,8 @@ static double read_split(arena *a, const program *x, int nstages,
 	return most;
 }
 
-/* Takes the best split under a longest time over, if it is better; returns
- * the least sum of all numbers of stages. */
+/* Takes the best split under a longest time if it is better.  Returns the least
+ * sum over all numbers of stages. */
 static double try_time(arena *a, const program *x, double longest,
 		       pipeline_split *best)
 {
@@ -218,7 +219,8 @@ static double try_time(arena *a, const program *x, double longest,
 	return least;
 }
 
-/* The number of the first time under which there is a split; ntimes: none. */
+/* The index of the first time under which there is a split; ntimes if there is
+ * none. */
 static int first_possible(arena *a, const program *x, pipeline_split *best)
 {
 	int low = 0, high = x->ntimes;
@@ -232,9 +234,9 @@ static int first_possible(arena *a, const program *x, pipeline_split *best)
 	return low;
 }
 
-/* Tries what may be better of the longest times [lo, hi]; least: the least sum
- * under the last of them, and so at least that of the others.  The most sums
- * that halves are known to have leave out most of them. */
+/* Tries the longest times [lo, hi] that may give something better.  least: the
+ * least sum under the last of them, which is a lower bound for the others.
+ * Lower bounds for halves of the range exclude most times. */
 static void search_range(arena *a, program *x, int lo, int hi, double least,
 			 pipeline_split *best)
 {
@@ -261,7 +263,8 @@ static void search_times(arena *a, program *x, pipeline_split *best)
 	search_range(a, x, first, x->ntimes - 1, least, best);
 }
 
-/* The tables of a problem, for so many stages at most; nstages: of program. */
+/* Makes the tables of a problem, for at most `most' stages.  nstages: as in
+ * program. */
 static program program_new(const pipeline_problem *p, int nstages, int most)
 {
 	program x = { .tmp = arena_new(), .p = p, .nstages = nstages,

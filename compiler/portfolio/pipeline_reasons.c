@@ -18,7 +18,8 @@ static const char *first_node(const pipeline_layers *l, int layer)
 	return l->g->nodes[l->first[layer]].name;
 }
 
-/* Plans with cut q `by' layers later.  False when errors were added. */
+/* Makes plans with cut q `by' layers later.  Returns false when errors were
+ * added. */
 static bool try_move(const plan_request *how, const pipeline_result *r, int q,
 		     int by, pipeline_move *to)
 {

@@ -12,7 +12,7 @@ static void add_reason(arena *a, const char **to, int n, const char *what,
 				   last ? ")" : "");
 }
 
-/* Of all that was tried, for what reason it is no plan. */
+/* The reasons why each try gave no plan. */
 static const char *reasons(arena *a, const pipeline_refusals *r,
 			   const graph_turns *t)
 {

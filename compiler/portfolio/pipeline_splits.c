@@ -7,20 +7,21 @@
 #include "compiler/portfolio/pipeline_program.h"
 
 enum {
-	MOST_UNEVEN = 16,  /* devices of which stages may have any number */
-	MOST_TENSOR = 32,  /* devices of a replica, where any may be */
+	/* devices; with at most so many, stages may have any number */
+	MOST_UNEVEN = 16,
+	MOST_TENSOR = 32,  /* devices of a replica, if any number is allowed */
 };
 
-/* Stages with any numbers of devices are looked for where those with equally
- * many take less than so many times what is to be beaten. */
+/* Stages with arbitrary numbers of devices are tried if those with equally many
+ * take less than this factor times what is to be beaten. */
 #define NEAR 1.1
 
 /* ---- ways -------------------------------------------------------------- */
 
 typedef VEC(pipeline_way) way_list;
 
-/* Adds the ways of so many devices in so many replicas, which divide states, or
- * do not. */
+/* Adds the ways for a number of devices in a number of replicas, with states
+ * divided or not. */
 static void list_ways(const searcher *x, int devices, int replicas,
 		      bool sharded, way_list *to)
 {
@@ -40,9 +41,9 @@ static void list_ways(const searcher *x, int devices, int replicas,
 	}
 }
 
-/* The same with states in parts, where there are some; whole ones are rarely
- * better, where they are small: tried in small graphs, and with the winner's
- * ways. */
+/* Adds these ways with states divided, if there are states.  Undivided states
+ * are rarely better, where they are small.  So they are tried in small graphs,
+ * and with the winner's ways. */
 static void list_both_ways(const searcher *x, int devices, int replicas,
 			   way_list *to)
 {
@@ -54,7 +55,7 @@ static void list_both_ways(const searcher *x, int devices, int replicas,
 		list_ways(x, devices, replicas, false, to);
 }
 
-/* Adds the ways of so many devices, once. */
+/* Adds the ways for a number of devices, once. */
 static void list_all_ways(searcher *x, int devices, way_list *to)
 {
 	const pipeline_aims *aims = x->aims;
@@ -96,11 +97,11 @@ void pipeline_splits_alone(searcher *x)
 		x->alone = seconds;
 }
 
-/* Whether so many stages, of equally many devices, may take less than what is
- * to be beaten.  k devices that share the work of one, and move nothing, take a
- * k-th of its time, for each micro-batch and, by schedules that have whole
- * passes of whole stages and no other, once more for each other stage that
- * waits for the first and for the last. */
+/* Whether this many stages with equally many devices may take less than what is
+ * to be beaten.  k devices that share the work of one, and move nothing, take
+ * one k-th of its time for each micro-batch.  With schedules that have only
+ * whole passes of whole stages, they take as much once more for each other
+ * stage, which waits for the first and for the last micro-batch. */
 static bool may_win(const searcher *x, int nstages)
 {
 	const pipeline_aims *aims = x->aims;
@@ -114,15 +115,16 @@ static bool may_win(const searcher *x, int nstages)
 
 /* ---- splits ------------------------------------------------------------ */
 
-/* The schedule of a split: alone, a stage never waits, and a backward pass in
- * two parts is no faster. */
+/* The schedule of a split.  A single stage never waits, and a backward pass in
+ * two parts is no faster for it. */
 static pipeline_schedule kind_of(int nstages, pipeline_schedule kind)
 {
 	return nstages == 1 && kind == SCHEDULE_ZB ? SCHEDULE_1F1B : kind;
 }
 
-/* As take_split() will count it: how many wait follows from the stages behind,
- * and one that has all layers is alone. */
+/* The seconds of a stage, as take_split() will compute them.  The number of
+ * micro-batches in flight follows from the stages after it; a stage with all
+ * layers is the only one. */
 static double stage_seconds(void *of, int i, int j, int a, int b,
 			    int in_flight, int behind)
 {
@@ -138,7 +140,7 @@ static double stage_seconds(void *of, int i, int j, int a, int b,
 	return seconds;
 }
 
-/* Takes over a split that the program has found. */
+/* Adds a split that the program has found. */
 static void take_split(searcher *x, const pipeline_split *s,
 		       pipeline_schedule kind, candidates *all)
 {
@@ -160,7 +162,8 @@ static void take_split(searcher *x, const pipeline_split *s,
 	vec_push(a, all, ((candidate){ cut, s->seconds, !s->proven }));
 }
 
-/* Seconds that a cut before each layer adds: a message there, one back. */
+/* The seconds that a cut before each layer adds: one message in each
+ * direction. */
 double *pipeline_splits_between(const searcher *x)
 {
 	const pipeline_layers *l = x->layers;
@@ -172,14 +175,14 @@ double *pipeline_splits_between(const searcher *x)
 	return to;
 }
 
-/* The fewest stages of any number. */
+/* The least number of stages. */
 static int fewest(const searcher *x)
 {
 	return x->aims->nstages ? x->aims->nstages : x->aims->several ? 2 : 1;
 }
 
-/* Counts a division that was not found: where there is one with any memory, it
- * is refused for memory. */
+/* Counts a division that was not found.  If there is one without a memory
+ * limit, the reason is memory. */
 static void count_refusal(searcher *x, const pipeline_problem *p)
 {
 	double share = x->share;
@@ -191,7 +194,7 @@ static void count_refusal(searcher *x, const pipeline_problem *p)
 	x->share = share;
 }
 
-/* Splits over groups of devices, each of group[i + 1] - group[i]. */
+/* Finds splits over groups of devices [group[i], group[i + 1]). */
 static void split_groups(searcher *x, const int *group, int ngroups,
 			 bool single, pipeline_schedule kind, candidates *all)
 {
@@ -219,8 +222,8 @@ static void split_groups(searcher *x, const int *group, int ngroups,
 	arena_free(tmp);
 }
 
-/* The first devices of stages of equally many, or as even as can be, whose ways
- * it adds; NULL where the machine has no such stages. */
+/* The first devices of stages with equally many devices, or as even as
+ * possible.  Adds their ways.  NULL if the machine has no such stages. */
 static int *even_groups(searcher *x, int nstages, way_list *ways)
 {
 	const int *n = pipeline_even(x->tmp, x->how->k, nstages);
@@ -239,7 +242,7 @@ static int *even_groups(searcher *x, int nstages, way_list *ways)
 	return first;
 }
 
-/* Splits into numbers of stages from `least' to `most'. */
+/* Finds splits into `least' to `most' stages. */
 static void split_evenly(searcher *x, int least, int most,
 			 pipeline_schedule kind, candidates *all)
 {
@@ -255,8 +258,8 @@ static void split_evenly(searcher *x, int least, int most,
 			split_groups(x, first[n], n, true, kind, all);
 }
 
-/* Whether of stages with equally many devices some are nearly as fast as what
- * is to be beaten. */
+/* Whether some splits with equally many devices are nearly as fast as what is
+ * to be beaten. */
 static bool is_near(const searcher *x, const candidates *all)
 {
 	if (x->aims->beat <= 0 || x->alone <= 0)
@@ -267,7 +270,7 @@ static bool is_near(const searcher *x, const candidates *all)
 	return false;
 }
 
-/* Stages of any numbers of devices, of few. */
+/* Finds splits with arbitrary numbers of devices, if there are few devices. */
 static void split_unevenly(searcher *x, pipeline_schedule kind,
 			   candidates *all)
 {
@@ -287,7 +290,7 @@ static void split_unevenly(searcher *x, pipeline_schedule kind,
 }
 
 /* The devices of a cut with one more in stage q and one less in stage p, as
- * groups; NULL where there are no such stages. */
+ * groups.  NULL if there are no such stages. */
 static int *shifted_groups(searcher *x, const pipeline_cut *of, int q, int p)
 {
 	int n = of->nstages;
@@ -303,8 +306,9 @@ static int *shifted_groups(searcher *x, const pipeline_cut *of, int q, int p)
 	return first;
 }
 
-/* Splits of neighbours: what layers cost alone may hide that a stage is better
- * off with a device of the next.  Each has its own layers. */
+/* Finds splits that neighbour known ones, each with its own layers.  The costs
+ * of layers alone may hide that a stage is better with one more device of the
+ * next one. */
 static void split_shifted(searcher *x, pipeline_schedule kind, candidates *all)
 {
 	for (int i = 0, n = all->n; i < n && !x->failed; i++) {
@@ -324,7 +328,7 @@ static void split_shifted(searcher *x, pipeline_schedule kind, candidates *all)
 	}
 }
 
-/* The splits for a schedule. */
+/* Finds the splits for a schedule. */
 void pipeline_splits_find(searcher *x, pipeline_schedule kind, candidates *all)
 {
 	int n = x->aims->nstages, k = x->how->k;

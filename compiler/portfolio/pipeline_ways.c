@@ -98,7 +98,7 @@ static const search_result *search_replicas(const plan_request *how,
 	return search_plan_for(how->arena, g, &q);
 }
 
-/* The first n axes of x, then all of y. */
+/* The first n axes of x, followed by all axes of y. */
 static cuts *joined(arena *a, const cuts *x, int n, const cuts *y, int m,
 		    int count)
 {
@@ -109,7 +109,7 @@ static cuts *joined(arena *a, const cuts *x, int n, const cuts *y, int m,
 	return all;
 }
 
-/* Whether extents have as many elements as axes cut them into parts. */
+/* Whether an extent has at least as many elements as axes cut it into parts. */
 static bool has_parts(const mesh *m, const cuts *c, int d, int64_t extent)
 {
 	int64_t parts = 1;
@@ -118,10 +118,11 @@ static bool has_parts(const mesh *m, const cuts *c, int d, int64_t extent)
 	return parts == 1 || parts <= extent;
 }
 
-/* Takes the axes of a replica, those behind the first n, from the last one on,
- * out of what these and the replicas cut into more parts than it has elements:
- * its planner did not see that replicas divide it.  Not along an axis along
- * which `result' is partial, if that is not NULL. */
+/* Removes axes of a replica, which come after the first n, from the last one
+ * on, where together with the replicas they cut an extent into more parts than
+ * it has elements.  The replica's planner did not consider the division by
+ * replicas.  Axes along which `result' is partial are kept, unless it is
+ * NULL. */
 static void drop_excess(const mesh *m, int n, cuts *c, int d, int64_t extent,
 			const cuts *result)
 {
@@ -130,8 +131,8 @@ static void drop_excess(const mesh *m, int n, cuts *c, int d, int64_t extent,
 			c->dim[i] = CUT_NONE;
 }
 
-/* A tensor is replicated along such an axis, and a node is computed by all
- * devices along it. */
+/* Removes such axes everywhere: a tensor is replicated along them, and a node
+ * is computed by all devices along them. */
 static void drop_all_excess(const graph *g, assignment *as, int n)
 {
 	for (tensor_id t = 0; t < g->ntensors; t++)
@@ -147,7 +148,8 @@ static void drop_all_excess(const graph *g, assignment *as, int n)
 	}
 }
 
-/* Whether what replicas and a replica cut together can be cut. */
+/* Whether everything can be cut as replicas and their layouts require
+ * together. */
 static bool can_be_cut(const graph *g, const assignment *as)
 {
 	for (tensor_id t = 0; t < g->ntensors; t++)

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-/* The graph's row of a name; NONE. */
+/* The index in the graph of a name; NONE if it is not there. */
 static int find_name(const hash_table *by, const char *const *names,
 		     const char *name)
 {
@@ -47,7 +47,8 @@ static void find_nodes(arena *tmp, const plan *p, const graph *g, node_id *to)
 		to[n] = find_name(&by, names, p->nodes[n].name);
 }
 
-/* A sum over time reads what the graph does not have. */
+/* Finds the parts of a sum over turns; the graph does not have the tensor that
+ * the sum reads. */
 static void find_parts(const plan *p, tensor_id *to)
 {
 	for (int i = p->nnodes; i-- > 0;) {

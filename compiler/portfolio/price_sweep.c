@@ -1,11 +1,11 @@
-/* Memory for time.
+/* Plans that need less memory and more time.
  *
- * A price on each byte that is in use at the peak leads to a plan with a lower
- * peak.  A single price for all layers gives the corners of the convex hull of
- * time against memory; between two corners the plan changes in all layers of a
- * network at once.  So between them a part of the layers gets one price, and
+ * A price for each byte in use at the peak leads to a plan with a lower peak.
+ * A single price for all layers gives the corners of the convex hull of time
+ * against memory; between two corners the plan changes in all layers of a
+ * network at once.  So between two corners some of the layers get one price and
  * the others the other.  More plans are searched where neighbours differ most
- * in memory, up to a fixed number, independent of the limit. */
+ * in memory.  Their number is fixed and independent of the limit. */
 #include "config.h"
 
 #include "compiler/portfolio/price_sweep.h"
@@ -19,35 +19,35 @@
 #include "plan/peak.h"
 
 enum {
-	NPRICES = 12,  /* that rise by a factor of four */
-	HALVINGS = 2,  /* between two of them, before layers are parted */
+	NPRICES = 12,  /* each four times the one before */
+	HALVINGS = 2,  /* between two of these, before layers are divided */
 	NBETWEEN = 24, /* plans between prices */
 };
 
-/* Plans whose memory differs by less than this part are near enough. */
+/* Plans whose memory differs by a smaller fraction are close enough. */
 static const double near = 0.02;
 
-/* A price for what is first in the network, another one for the rest. */
+/* A price for the first part of the network, and another one for the rest. */
 typedef struct tariff {
 	double first, rest;
-	double part; /* of the layers, that is first */
+	double part; /* fraction of layers that comes first */
 } tariff;
 
-/* The bytes in use at the peaks of the plans for one price so far: by tensor
- * where it is stored, by node those that only it needs. */
+/* Bytes in use at the peaks of the plans for one price so far: by tensor where
+ * it is stored, by node the bytes that only this node needs. */
 typedef struct sweep {
 	plan_request how;
 	plan_candidates *all;
 	int npeaks;
 	double *tensors, *nodes;
-	double *tensor_at, *node_at; /* depth in the network, 0 to 1 */
-	int first; /* candidate that is of this sweep */
+	double *tensor_at, *node_at; /* depth in the network, from 0 to 1 */
+	int first; /* first candidate of this sweep */
 } sweep;
 
 /* ---- layers ------------------------------------------------------------ */
 
-/* The place of each node and tensor in the forward pass: that of what it is the
- * gradient of, or updates. */
+/* Finds the place of each node and tensor in the forward pass.  A gradient or
+ * update has the place of what it belongs to. */
 static void find_depths(sweep *s)
 {
 	const graph *g = s->how.graph;
@@ -98,7 +98,7 @@ static void add_peak(void *to, const plan *p)
 	arena_free(tmp);
 }
 
-/* Adds the result of a search, unless it was found before; *p is its program
+/* Adds the result of a search unless it was found before.  *p: its program
  * without a limit. */
 static bool add_plan(sweep *s, const search_result *found, bool peak,
 		     plan_program *p)
@@ -129,8 +129,8 @@ static double price_at(const tariff *p, double depth)
 	return depth < p->part ? p->first : p->rest;
 }
 
-/* Plans with these prices; *p is the program without a limit.  Peak: what
- * is in use then gets a price. */
+/* Makes plans with these prices.  *p: the program without a limit.  peak: its
+ * use of memory then gets a price. */
 static bool try_tariff(sweep *s, const tariff *t, bool peak, plan_program *p)
 {
 	const graph *g = s->how.graph;
@@ -157,10 +157,13 @@ static bool try_tariff(sweep *s, const tariff *t, bool peak, plan_program *p)
 
 /* The interval between two tariffs, and the memory of their plans. */
 typedef struct gap {
-	double low, high; /* prices: those of `less' and `more' memory are .. */
-	double from, to;  /* .. high and low, or if layers are parted, of these
-			     parts of the layers, which are at the low one */
-	bool parted, first; /* layers; the first ones are at the low price */
+	/* prices: the plans with less and with more memory have .. */
+	double low, high;
+	/* .. the high and the low price or, if layers are divided, the low
+	 * price for these fractions of layers */
+	double from, to;
+	/* layers are divided; the first ones have the low price */
+	bool parted, first;
 	int halvings;
 	int64_t less, more;
 } gap;
@@ -172,7 +175,7 @@ static double width(const gap *x)
 	return x->less > 0 ? log((double)x->more / (double)x->less) : 0;
 }
 
-/* The widest, or NULL where all are near enough. */
+/* The widest gap; NULL if all plans are close enough. */
 static gap *widest(const gaps *all)
 {
 	gap *most = NULL;
@@ -192,7 +195,7 @@ static tariff between(const gap *x)
 			: (tariff){ x->high, x->low, 1 - part };
 }
 
-/* Two gaps in the place of one; the second is new. */
+/* Divides a gap in two.  Returns the second, new one. */
 static gap divide(gap *x, const tariff *t, int64_t held)
 {
 	gap more = *x;
@@ -206,7 +209,8 @@ static gap divide(gap *x, const tariff *t, int64_t held)
 	return more;
 }
 
-/* From the first layers on, and from the last. */
+/* Divides layers in two ways: the first layers, or the last ones, get the low
+ * price. */
 static void part_layers(sweep *s, gaps *all, gap *x)
 {
 	gap last = *x;
@@ -239,17 +243,18 @@ static bool fill_gaps(sweep *s, gaps *all)
 
 /* ---- all of them ------------------------------------------------------- */
 
-/* Whether plans with prices may take less than what is to be beaten, given the
- * one without.  They trade time for memory, but by costs of single operators:
- * by their programs some are faster, rarely by as much as this. */
+/* Whether plans with prices may take less time than what is to be beaten, given
+ * the plan without prices.  Prices exchange time for memory.  As they go by the
+ * costs of single operators, some programs become faster, but rarely by more
+ * than this. */
 static bool may_beat(const sweep *s, const plan_program *without)
 {
 	static const double rarely = 0.8;
 	return s->how.beat <= 0 || rarely * without->seconds < s->how.beat;
 }
 
-/* Prices up to where little is left to save; a byte is worth what it takes in a
- * run without a price, more or less. */
+/* Tries prices up to where little memory is left to save.  The first price
+ * makes a byte worth about the time per byte of a run without prices. */
 static bool try_prices(sweep *s)
 {
 	const tariff none = { 0, 0, 0 };

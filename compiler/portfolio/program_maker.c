@@ -27,8 +27,8 @@ void program_maker_free(program_maker *m)
 	m->arena = NULL;
 }
 
-/* Seconds that buckets might save of the plan's first program: its reductions
- * are those of all. */
+/* The seconds that buckets might save in the plan's first program, whose
+ * reductions are those of all its programs. */
 static double might_save(program_maker *m, const plan *made)
 {
 	const bucket_options o = { .bytes = m->how->bucket,
@@ -39,7 +39,7 @@ static double might_save(program_maker *m, const plan *made)
 	return m->saved;
 }
 
-/* Sets what does not depend on places. */
+/* Sets the figures that do not depend on places. */
 static void set_bounds(program_maker *m, const plan *made, plan_program *p)
 {
 	lower_times x = lower_bounds(m->times, made);
@@ -56,7 +56,7 @@ bool program_is_barred(const plan_program *p, const program_bar *bar)
 	return p->least_kept > bar->least_kept || p->in_use >= bar->in_use;
 }
 
-/* Looks at a program without places. */
+/* Whether a bar refuses a program without places.  Sets its figures. */
 static bool is_barred(program_maker *m, const plan *made,
 		      const program_bar *bar, plan_program *p)
 {
@@ -72,8 +72,8 @@ static bool is_barred(program_maker *m, const plan *made,
 	return program_is_barred(p, bar);
 }
 
-/* Gives a program places and sets all figures; the result may be another one,
- * that has fewer copies. */
+/* Gives a program places and sets all its figures.  The result may be another
+ * program that has fewer copies. */
 static const plan *place(arena *a, program_maker *m, plan *draft,
 			 plan_program *p)
 {

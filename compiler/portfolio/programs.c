@@ -4,20 +4,21 @@
 
 #include <math.h>
 
-/* Steps from the least memory that a program can take to the memory of the one
- * that keeps all copies; each multiplies the memory by the same factor. */
+/* The number of steps from the least memory of a program to the memory of one
+ * that keeps all copies.  Each step multiplies the memory by the same
+ * factor. */
 enum {
 	MEMORY_STEPS = 6,
-	/* Fewer for machines that communicate while they compute: there,
-	 * is_enough() spares nothing when time is the objective. */
+	/* Fewer for machines that communicate while they compute: is_enough()
+	 * saves nothing there if time is the objective. */
 	MEMORY_STEPS_OVERLAP = 3,
 };
 
-/* Values of lower_options.memory: a tenth more than is needed without copies,
- * and nothing more. */
+/* Values of lower_options.memory: a tenth more than needed without copies, and
+ * no more than needed. */
 static const int64_t usual_room = 0, least_room = 1;
 
-/* Times whose relative difference is less than this count as equal. */
+/* Times with a smaller relative difference count as equal. */
 static const double same = 1e-9;
 
 /* ---- figures ----------------------------------------------------------- */
@@ -39,14 +40,15 @@ bool program_fits(const plan_program *p, int64_t limit)
 	       (limit == 0 || p->held <= limit);
 }
 
-/* Less than, equal to or greater than 0. */
+/* Returns a number less than, equal to or greater than 0. */
 static int compare_values(double x, double y)
 {
 	return (x > y) - (x < y);
 }
 
 /* Rounds to about a multiple of `same', so that equality of times is
- * transitive; two times may still lie on both sides of a rounding border. */
+ * transitive.  Two times may still be on different sides of a rounding
+ * boundary. */
 static double rounded(double seconds)
 {
 	int exponent;
@@ -72,10 +74,12 @@ int program_compare(const plan_program *x, const plan_program *y,
 typedef struct program_search {
 	program_maker maker;
 	const plan_request *how;
-	const plan_program *beat; /* NULL, or only better ones are wanted */
+	/* NULL: any program; otherwise only better ones are wanted */
+	const plan_program *beat;
 	plan_program best;	  /* so far, if any was found */
 	plan_programs *known;
-	const plan_programs *before; /* of program_best_again(); may be none */
+	/* for program_best_again(); may be empty */
+	const plan_programs *before;
 	bool any, failed;
 } program_search;
 
@@ -89,8 +93,8 @@ static bool is_better(const program_search *x, const plan_program *p)
 		    : p->held < x->best.held;
 }
 
-/* The seconds that a program may take at most to be as good as those that are
- * known, if some of them are within the limit. */
+/* The seconds that a program may take to be as good as those known, if some of
+ * these are within the limit. */
 static double best_seconds(const program_search *x)
 {
 	const plan_request *how = x->how;
@@ -103,7 +107,7 @@ static double best_seconds(const program_search *x)
 	return best;
 }
 
-/* Whether a program that takes so long is worse than what is known. */
+/* Whether a program with this time is worse than what is known. */
 static bool is_late(const program_search *x, double seconds)
 {
 	return seconds > best_seconds(x) * (1 + same);
@@ -111,13 +115,14 @@ static bool is_late(const program_search *x, double seconds)
 
 static const program_bar no_bar = { INFINITY, INT64_MAX };
 
-/* Refuses programs that are late. */
+/* A bar that refuses programs that take too long. */
 static program_bar late_bar(const program_search *x)
 {
 	return (program_bar){ best_seconds(x) * (1 + same), INT64_MAX };
 }
 
-/* Refuses programs whose peak memory is that of the one to beat or more. */
+/* A bar that refuses programs whose peak memory is at least that of the one to
+ * beat. */
 static program_bar large_bar(const program_search *x)
 {
 	return (program_bar){ INFINITY,
@@ -144,8 +149,8 @@ static bool is_known(const program_search *x, plan_program *p,
 	return false;
 }
 
-/* Adds a program to those that are known, in place of the same one whose
- * buffers have no places yet. */
+/* Adds a program to the known ones.  It replaces the same program without
+ * places. */
 static void remember(program_search *x, const plan_program *p)
 {
 	for (int i = 0; i < x->known->n; i++) {
@@ -159,7 +164,7 @@ static void remember(program_search *x, const plan_program *p)
 	vec_push(x->how->arena, x->known, *p);
 }
 
-/* Sets *p as if it was measured, from a call before this one. */
+/* Sets *p to the same program made in an earlier call, if there is one. */
 static bool was_made(program_search *x, plan_program *p,
 		     const program_bar *bar)
 {
@@ -175,8 +180,7 @@ static bool was_made(program_search *x, plan_program *p,
 	return false;
 }
 
-/* The same from one that is known, by another schedule that comes to the same
- * order of the nodes. */
+/* The same for a known program whose schedule gave the same order of nodes. */
 static bool is_repeated(program_search *x, plan_program *p,
 			const program_bar *bar)
 {
@@ -201,8 +205,8 @@ static void make(program_search *x, plan_program *p, const program_bar *bar)
 		x->failed = !program_measure(&x->maker, p, bar, NULL, NULL);
 }
 
-/* The known program with this room and schedule, or a new one.  The buffers of
- * one that the bar refuses may have no places. */
+/* The known program with this room and schedule, or a new one.  One that the
+ * bar refuses may have no places. */
 static plan_program find(program_search *x, int64_t room, lower_schedule by,
 			 program_bar bar)
 {
@@ -232,8 +236,8 @@ static plan_program try(program_search *x, int64_t room, lower_schedule by)
 	return p;
 }
 
-/* Whether every program of the plan is worse than the one to beat, by the lower
- * bounds that any one of them carries. */
+/* Whether all programs of the plan are worse than the one to beat, by the lower
+ * bounds that each of them has. */
 static bool is_beaten(const program_search *x, plan_program any)
 {
 	if (x->failed || !x->beat || x->how->objective == OBJECTIVE_MEMORY)
@@ -243,7 +247,7 @@ static bool is_beaten(const program_search *x, plan_program any)
 		       : any.least_moved > x->beat->moved;
 }
 
-/* A program that is known, or the usual one; it is taken. */
+/* A known program, or the usual one.  It is taken into account. */
 static plan_program first_of(program_search *x)
 {
 	if (x->known->n > 0) {
@@ -257,9 +261,9 @@ static plan_program first_of(program_search *x)
 	return p;
 }
 
-/* Whether no program with less room is wanted, given the one that keeps all
- * copies: it moves the least of all, and where instructions follow each other
- * it takes the least time. */
+/* Whether no program with less room is needed, given the one that keeps all
+ * copies.  That one moves the fewest bytes and, if instructions run one after
+ * the other, takes the least time. */
 static bool is_enough(const program_search *x, const plan_program *all)
 {
 	const plan_request *how = x->how;
@@ -273,8 +277,8 @@ static bool is_enough(const program_search *x, const plan_program *all)
 	       (x->beat && program_compare(all, x->beat, how->objective) >= 0);
 }
 
-/* Tries programs with room between the least and that for all copies, as far
- * as the limit of memory allows. */
+/* Tries programs with room between the least and that for all copies, as far as
+ * the memory limit allows. */
 static void try_between(program_search *x, int64_t least, int64_t all,
 			lower_schedule by)
 {
@@ -288,8 +292,8 @@ static void try_between(program_search *x, int64_t least, int64_t all,
 	}
 }
 
-/* Whether the peak memory of every program by this schedule is that of the one
- * to beat or more. */
+/* Whether every program with this schedule has at least the peak memory of the
+ * one to beat. */
 static bool is_hopeless(program_search *x, lower_schedule by)
 {
 	plan_program least = find(x, least_room, by, large_bar(x));
@@ -297,7 +301,7 @@ static bool is_hopeless(program_search *x, lower_schedule by)
 	return x->failed || (x->beat && least.in_use >= x->beat->held);
 }
 
-/* Tries the programs by one schedule for the least memory. */
+/* Tries the programs of one schedule for the least memory. */
 static void try_for_memory(program_search *x, lower_schedule by)
 {
 	if (x->how->room > 0 && is_hopeless(x, by))
@@ -306,7 +310,7 @@ static void try_for_memory(program_search *x, lower_schedule by)
 	if (x->how->room == 0 || x->failed)
 		return;
 	plan_program least = try(x, least_room, by);
-	/* The arena has no gaps: no other program can be smaller. */
+	/* The arena has no gaps, so no other program can be smaller. */
 	if (x->failed || least.held <= least.in_use)
 		return;
 	plan_program all = try(x, PLAN_MAX_BYTES, by);
@@ -314,7 +318,7 @@ static void try_for_memory(program_search *x, lower_schedule by)
 		try_between(x, least.held, all.held, by);
 }
 
-/* Tries the programs by one schedule for time or bytes. */
+/* Tries the programs of one schedule for time or bytes. */
 static void try_all(program_search *x, lower_schedule by)
 {
 	const plan_request *how = x->how;
@@ -337,8 +341,9 @@ static void try_all(program_search *x, lower_schedule by)
 		try_between(x, least.held, all.held, by);
 }
 
-/* Tries the programs by all schedules.  Overlapping schedules are for machines
- * that communicate while they compute; there, one of the others is enough. */
+/* Tries the programs of all schedules.  Overlapping schedules are for machines
+ * that communicate while they compute; on these one of the other schedules is
+ * enough. */
 static void try_schedules(program_search *x)
 {
 	void (*all)(program_search *x, lower_schedule by) =

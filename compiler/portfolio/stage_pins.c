@@ -12,13 +12,13 @@
 #include "compiler/portfolio/pipeline_judge.h"
 #include "plan/pipeline.h"
 
-/* A line: the names, or the number of a stage, and what it says. */
+/* A line: the names or the number of a stage, and what it says about them. */
 typedef struct stage_pin {
 	range at;
-	const char *names; /* NULL: of a stage, .. */
-	int of;		   /* .. which is this one */
-	int stage, device; /* of operators; -1: not said */
-	int devices, replicas; /* of a stage; 0: not said */
+	const char *names; /* NULL: the pin is about a stage, .. */
+	int of;		   /* .. this one */
+	int stage, device; /* for operators; -1: not given */
+	int devices, replicas; /* for a stage; 0: not given */
 } stage_pin;
 
 typedef struct reading {
@@ -37,7 +37,7 @@ static bool fail(const reading *r, range at, const char *why)
 
 /* ---- text ---------------------------------------------------------------- */
 
-/* The number behind a word and blanks; -1: the text is not that. */
+/* The number after a word and blanks; -1 if the text has another form. */
 static int number_after(const char *text, const char *word, int most)
 {
 	const char *number = pin_after_word(text, word);
@@ -45,7 +45,7 @@ static int number_after(const char *text, const char *word, int most)
 	return number && cli_int(number, 0, most, &value) ? (int)value : -1;
 }
 
-/* Whether a pin without comment and blanks at its ends is about stages. */
+/* Whether a pin, without comment and outer blanks, is about stages. */
 static bool is_of_stages(const char *line)
 {
 	const char *words = strrchr(line, '=');
@@ -75,7 +75,7 @@ static bool read_stage_words(const reading *r, char *words, stage_pin *p)
 	return true;
 }
 
-/* A pin_line. */
+/* Reads a line; a pin_line. */
 static bool read_line(void *of, char *text, range at)
 {
 	reading *r = of;
@@ -159,11 +159,12 @@ static int count_stages(const reading *r)
 	}
 	for (int i = 0; i < r->pins.n && most < 0; i++)
 		if (r->pins.at[i].device >= 0)
-			most = r->k - 1; /* one on each */
+			most = r->k - 1; /* at most one device each */
 	return most + 1;
 }
 
-/* The devices of all stages: those that pins say, or as even as can be. */
+/* Sets the devices of all stages: those in pins, or else as even as
+ * possible. */
 static bool set_devices(const reading *r, stage_pins *to)
 {
 	int sum = 0, said = 0;
@@ -194,7 +195,7 @@ static bool set_devices(const reading *r, stage_pins *to)
 	return true;
 }
 
-/* The stage that a pin of operators means; -1 after an error. */
+/* The stage meant by a pin of operators; -1 after an error. */
 static int stage_of(const reading *r, const stage_pins *to, const stage_pin *p)
 {
 	int s = 0, first = 0;
@@ -295,8 +296,8 @@ static const char *refused(const plan_request *how, const pipeline_aims *aims,
 	return NULL;
 }
 
-/* The ways with one planner in all replicas of several devices; sharded: these
- * divide states. */
+/* The ways with the same planner in all replicas, for several devices.
+ * sharded: replicas divide states. */
 static pipeline_way *ways_of(const plan_request *how,
 			     const pipeline_aims *aims, const stage_pins *p,
 			     const pipeline_inside *in, bool sharded)

@@ -9,15 +9,15 @@
 #include "compiler/portfolio/pins.h"
 #include "kernel/region.h"
 
-/* The part of a product that a style divides: the columns of the result, or the
- * depth that is summed over, or rows of a table; or nothing.  TP_SILENT says
- * something of a module, which follows for us, and nothing of its weights. */
+/* The part of a product that a style divides: the columns of the result, the
+ * depth that is summed over, rows of a table, or nothing.  A TP_SILENT style is
+ * about a module, which follows by itself here, and not about its weights. */
 typedef enum tp_kind { TP_RESULT, TP_DEPTH, TP_NOTHING, TP_SILENT } tp_kind;
 
 static const struct {
 	const char *name;
 	tp_kind kind;
-	bool packed; /* several weights one behind the other: each is divided */
+	bool packed; /* several weights one after the other, each divided */
 } styles[] = {
 	{ "colwise", TP_RESULT },
 	{ "colwise_rep", TP_RESULT },
@@ -64,8 +64,9 @@ static int style_of(const json_t *style)
 	return -1;
 }
 
-/* The rank of a pattern for a weight, in the model or in a part of it, as in
- * model.layers.0: 2 the weight itself, 1 a module that it is in, 0 not. */
+/* The rank of a pattern for a weight, in the model or in a part of it such as
+ * model.layers.0.  2 if it matches the weight itself, 1 for a module that
+ * contains it, 0 otherwise. */
 static int fits(const reading *r, const char *pattern, const char *name)
 {
 	static const char *const before[] = { "", "*." };
@@ -77,7 +78,7 @@ static int fits(const reading *r, const char *pattern, const char *name)
 	return 0;
 }
 
-/* Whether a variable runs through a dimension of another input, too. */
+/* Whether a variable also runs over a dimension of another input. */
 static bool is_shared(const kernel *k, int input, int var)
 {
 	int spans[MAX_NDIM];
@@ -90,9 +91,9 @@ static bool is_shared(const kernel *k, int input, int var)
 	return false;
 }
 
-/* The first dimension of an input that goes along a variable of the result, one
- * that no other input has, as that of experts is, if there is one; or along one
- * that is summed over or looked up; -1. */
+/* The dimension of an input that goes along a variable of the result,
+ * preferably one that no other input has, unlike that of experts.  Otherwise
+ * along a variable that is summed over or looked up; -1 if there is none. */
 static int dim_along(const kernel *k, int input, bool of_result)
 {
 	int spans[MAX_NDIM], found = -1;
@@ -114,9 +115,8 @@ static int dim_along(const kernel *k, int input, bool of_result)
 	return found;
 }
 
-/* Whether a node only moves the elements of input i, a weight: it reads no
- * other value; or takes matrices of a stack of them, such as experts', at
- * indices. */
+/* Whether a node only moves elements of input i, a weight: it reads no other
+ * value, or takes matrices at indices from a stack of them, such as experts. */
 static bool only_moves(const reading *r, const node *n, int input)
 {
 	const kernel *k = n->kernel;
@@ -131,8 +131,8 @@ static bool only_moves(const reading *r, const node *n, int input)
 	       (nothers == 0 ? k->nderived == 0 : nothers == 1 && stack);
 }
 
-/* The node that reads a tensor first, and as which input; NULL where none
- * does. */
+/* The first node that reads a tensor, and as which input; NULL if nobody reads
+ * it. */
 static const node *first_reader(const reading *r, tensor_id t, int *input)
 {
 	for (node_id n = 0; n < r->g->nnodes; n++) {
@@ -144,9 +144,9 @@ static const node *first_reader(const reading *r, tensor_id t, int *input)
 	return NULL;
 }
 
-/* The dimension of a weight that a style divides, by the first operator that
- * reads more than it, behind transposes and the like; -1 where that has none:
- * a bias of what is summed over. */
+/* The dimension of a weight that a style divides, found from the first operator
+ * that does more than move it, after transposes and the like.  -1 if that has
+ * none, as for a bias of a result that is summed over. */
 static int dim_of(const reading *r, tensor_id t, tp_kind kind)
 {
 	enum { MOST = 16 };
@@ -171,8 +171,8 @@ static int dim_of(const reading *r, tensor_id t, tp_kind kind)
 	return d;
 }
 
-/* The style of a weight, by the pattern that fits it best, of those that fit as
- * well the longest; -1 for none.  Marks the patterns that fit some. */
+/* The style of a weight: that of the pattern with the highest rank, of several
+ * the longest; -1 if there is none.  Marks all patterns that match. */
 static int best_style(const reading *r, const char *name, bool *used)
 {
 	const char *pattern;
@@ -209,8 +209,9 @@ static bool check_styles(const reading *r)
 	return true;
 }
 
-/* Patterns of other forms of a network, such as its dense layers, fit nothing
- * in this one; where none fits anything, the plan is another network's. */
+/* Checks the patterns.  Those for other forms of a network, such as its dense
+ * layers, may match nothing.  If none matches anything, the plan is for another
+ * network. */
 static bool check_used(const reading *r, const bool *used)
 {
 	const char *pattern, *unused = NULL;
@@ -233,7 +234,7 @@ static bool check_used(const reading *r, const bool *used)
 	return true;
 }
 
-/* Says of a weight what its style asks for and it does not get. */
+/* Reports what a weight's style asks for and the weight does not get. */
 static void doubt(const reading *r, const tensor *x, int style, int dim)
 {
 	if (styles[style].kind == TP_NOTHING)
