@@ -234,7 +234,7 @@ executor *executor_open(const plan_pipeline *p, const char *path,
 	find_tensors(m);
 	executor_find_chains(m);
 	m->arenas = ARENA_ARRAY(a, unsigned char *, m->nworkers);
-	m->used = ARENA_ARRAY(a, int64_t, m->nworkers);
+	m->used = ARENA_ARRAY(a, _Atomic int64_t, m->nworkers);
 	memory_guard g;
 	memory_guard_on(&g, close_guarded, m);
 	bool good = open_link(m, run, f) && check_workers(m, path, f) &&

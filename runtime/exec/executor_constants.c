@@ -1,12 +1,15 @@
 /* Constants and states as they are at first: read from files, or made where
- * they are formulas, by all processors. */
+ * they are formulas, either by all processors. */
 #include "config.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/jobs.h"
 #include "base/memory.h"
+#include "base/vec.h"
 #include "runtime/exec/executor_parts.h"
 
 static bool is_formula(const plan_tensor *t)
@@ -140,29 +143,86 @@ static bool load_constant(executor *m, const plan *p, int tensor, int first,
 	return good;
 }
 
-/* Of a stage that has workers in this process. */
-static bool load_stage(executor *m, int stage, diag_sink *s, failure *f)
+/* ---- all of them -------------------------------------------------------- */
+
+/* A tensor of a stage to be loaded for workers [first, end). */
+typedef struct loading {
+	int stage, tensor, first, end;
+} loading;
+
+typedef struct loadings {
+	executor *m;
+	VEC(loading) all;
+	atomic_int failed; /* the first that has; else their number */
+	pthread_mutex_t lock;
+	failure failure; /* its; under the lock */
+} loadings;
+
+/* Those of a stage that has workers in this process. */
+static void find_loadings(loadings *l, arena *a, int stage)
 {
+	const executor *m = l->m;
 	const plan *p = &m->p->stages[stage];
 	int first = m->first_of[stage], end = m->first_of[stage + 1];
 	first = first > m->first ? first : m->first;
 	end = end < m->end ? end : m->end;
-	bool good = true;
-	for (int i = 0; good && first < end && i < p->ntensors; i++) {
+	for (int i = 0; first < end && i < p->ntensors; i++) {
+		const loading x = { stage, i, first, end };
 		if (is_loaded(&p->tensors[i]))
-			good = load_constant(m, p, i, first, end, s, f);
+			vec_push(a, &l->all, x);
 	}
-	return good;
+}
+
+static void note_failure(loadings *l, int i, const failure *f)
+{
+	pthread_mutex_lock(&l->lock);
+	if (i < atomic_load(&l->failed)) {
+		atomic_store(&l->failed, i);
+		l->failure = *f;
+	}
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* After one has failed none behind it is begun; all before it were. */
+static void load_one(void *arg, int i)
+{
+	loadings *l = arg;
+	const loading *x = &l->all.at[i];
+	failure f = { 0 };
+	if (atomic_load(&l->failed) < i)
+		return;
+	arena *work = arena_new();
+	diag_sink *s = diag_sink_new(work);
+	bool good = load_constant(l->m, &l->m->p->stages[x->stage], x->tensor,
+				  x->first, x->end, s, &f);
+	if (!fail_of(&f, s) || !good)
+		note_failure(l, i, &f);
+	arena_free(work);
+}
+
+/* The processors of this process's workers; a device is told of one constant
+ * after the other. */
+static int loading_threads(const executor *m)
+{
+	int64_t here = m->end - m->first;
+	int64_t n = processors(NULL) * here / m->neighbours;
+	return executor_is_host(m) && n > 1 ? (int)n : 1;
 }
 
 bool executor_load(executor *m, failure *f)
 {
 	arena *work = arena_new();
-	diag_sink *s = diag_sink_new(work);
-	bool good = true;
-	for (int i = 0; good && i < m->p->nstages; i++)
-		good = load_stage(m, i, s, f);
-	good = fail_of(f, s) && good;
+	loadings l = { .m = m };
+	for (int i = 0; i < m->p->nstages; i++)
+		find_loadings(&l, work, i);
+	const job_set jobs = { .n = l.all.n, .run = load_one, .arg = &l };
+	atomic_init(&l.failed, l.all.n);
+	pthread_mutex_init(&l.lock, NULL);
+	jobs_run(&jobs, loading_threads(m));
+	pthread_mutex_destroy(&l.lock);
+	bool good = atomic_load(&l.failed) == l.all.n;
+	if (!good && f->status == CLI_OK)
+		*f = l.failure;
 	arena_free(work);
 	return good && (!executor_is_host(m) || make_constants(m, f));
 }

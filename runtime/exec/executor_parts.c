@@ -34,8 +34,11 @@ void part_touch(executor *m, int worker, int buffer, const region *r)
 	int64_t end = b->offset + r->count * size;
 	end = round_up(end, PLAN_ALIGN);
 	end = end < p->arena_bytes ? end : p->arena_bytes;
-	if (r->count > 0 && end > m->used[worker])
-		m->used[worker] = end;
+	int64_t before = atomic_load_explicit(&m->used[worker],
+					      memory_order_relaxed);
+	while (r->count > 0 && end > before &&
+	       !atomic_compare_exchange_weak(&m->used[worker], &before, end))
+		continue;
 }
 
 static region whole_region(const plan_tensor *t)

@@ -3,6 +3,8 @@
 #ifndef TDL_RUNTIME_EXEC_EXECUTOR_PARTS_H
 #define TDL_RUNTIME_EXEC_EXECUTOR_PARTS_H
 
+#include <stdatomic.h>
+
 #include "base/intern.h"
 #include "plan/chain.h"
 #include "runtime/exec/executor.h"
@@ -38,7 +40,8 @@ struct executor {
 	int neighbours; /* workers on this machine */
 	unsigned char **arenas;
 	/* by worker: bytes of its arena up to the last one touched */
-	int64_t *used;
+	/* By worker: its arena up to the last byte touched. */
+	_Atomic int64_t *used;
 	struct kept_here **kept; /* by worker: packed factors; NULL */
 	/* By worker here and instruction: the boxes of a RUN (the part
 	 * computed, the result, the inputs); NULL for others.  Each is all
