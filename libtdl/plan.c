@@ -150,12 +150,12 @@ bool api_has_stages(const tdl_plan *p)
 	return p->stages || (p->found && p->found->pipeline);
 }
 
-/* Whether a plan has a single stage.  Adds a message if not. */
-static bool has_one_stage(api_call *c, const tdl_plan *p)
+/* Whether a plan has no stages of a pipeline.  Adds a message if it has. */
+static bool has_no_stages(api_call *c, const tdl_plan *p)
 {
 	if (api_has_stages(p))
-		api_fail(c, TDL_USAGE, "%s has several stages: that is for a "
-			 "plan of one, which %s none makes", p->path,
+		api_fail(c, TDL_USAGE, "%s has stages of a pipeline: that is "
+			 "for a plan without, which %s none makes", p->path,
 			 job_option(&c->job, "stages"));
 	return !api_has_stages(p);
 }
@@ -181,7 +181,7 @@ static const plan *completed(arena *a, const plan *p, diag_sink *s)
 
 const plan *api_whole_plan(api_call *c, tdl_plan *p)
 {
-	if (!has_one_stage(c, p))
+	if (!has_no_stages(c, p))
 		return NULL;
 	api_made *m = p->whole ? NULL : made_of(c, p);
 	if (m && !m->whole) {
@@ -280,7 +280,7 @@ static const plan_pipeline *parse(api_call *c, const char *path,
 const plan *api_read_plan(api_call *c, tdl_plan *p)
 {
 	size_t n;
-	if (p->plan || !has_one_stage(c, p))
+	if (p->plan || !has_no_stages(c, p))
 		return p->plan;
 	const plan *whole = api_whole_plan(c, p);
 	api_made *m = made_of(c, p);
