@@ -15,13 +15,15 @@ typedef struct measurer {
 	arena *tmp;
 	const pipeline_costs *c;
 	const plan *p;
-	node_id *of; /* by node of the plan: the graph's; of one that lowering
-			added, that of the last that it reads; NONE */
+	/* by node of the plan: the graph's node.  A node that lowering added
+	 * has that of the last one it reads; NONE */
+	node_id *of;
 	node_id *instr; /* by instruction: the graph's node; NONE */
 	layer_cost *costs; /* by class */
-	strmap *tensors; /* the graph's, by name */
-	int *keeper; /* by tensor: the first layer of which a later pass reads
-			it; that has it; NONE */
+	strmap *tensors; /* of the graph, by name */
+	/* by tensor: the first layer with a later pass that reads it, which
+	 * counts it; NONE */
+	int *keeper;
 } measurer;
 
 static void find_nodes(measurer *m)
@@ -49,7 +51,7 @@ static void find_nodes(measurer *m)
 	}
 }
 
-/* A transfer is for the node that reads it, or whose result it is. */
+/* The node of a transfer: the one that reads it, or whose result it moves. */
 static node_id node_of(const measurer *m, const plan_instr *in)
 {
 	const plan_buffer *b = m->p->buffers;
@@ -103,10 +105,10 @@ static void count_seconds(measurer *m, instr_times *x)
 
 /* ---- memory ------------------------------------------------------------ */
 
-/* The passes that have a buffer, of the body. */
+/* The passes of the body that use a buffer. */
 typedef struct pass_span {
 	plan_pass first, last;
-	int layer; /* the first of which a later pass reads it; nlayers */
+	int layer; /* first layer with a later pass that reads it; nlayers */
 	bool written; /* in the body */
 } pass_span;
 
@@ -121,7 +123,7 @@ static plan_pass pass_of(const measurer *m, node_id n)
 	return n == NONE ? PASS_FORWARD : m->c->division.pass[n];
 }
 
-/* The graph's tensor in a buffer; NULL. */
+/* The graph's tensor in a buffer; NULL if there is none. */
 static const tensor *tensor_of(const measurer *m, int buffer)
 {
 	int t = m->p->buffers[buffer].tensor;
@@ -142,7 +144,8 @@ static void note_pass(void *to, int buffer)
 		s->layer = x->m->c->division.stage[n];
 }
 
-/* The pass that makes what a buffer is fed with, where another layer does. */
+/* Notes the pass that makes what a buffer is fed with, if that is in another
+ * layer. */
 static void note_maker(pass_note *x, int buffer)
 {
 	const tensor *t = tensor_of(x->m, buffer);
@@ -173,8 +176,8 @@ static pass_span *find_passes(measurer *m)
 	return of;
 }
 
-/* As in a stage, what one pass writes and a later one reads has slots, and so
- * shares its place with nothing else. */
+/* Finds places.  A buffer written in one pass and read in a later one has
+ * slots, as in a stage, and so shares its place with nothing else. */
 static plan_places find_places(measurer *m, layout_classes *f,
 			       const pass_span *passes)
 {
@@ -188,8 +191,9 @@ static plan_places find_places(measurer *m, layout_classes *f,
 
 typedef enum use_kind { USE_FIXED, USE_KEPT, USE_PASSING, USE_ONCE } use_kind;
 
-/* A place that is in use as a turn begins or ends counts as one all the
- * time; one that a pass writes and a later one reads is kept. */
+/* The kind of use of a place.  One in use at the beginning or end of a turn
+ * counts as in use all the time.  One that a pass writes and a later pass reads
+ * is kept. */
 static use_kind kind_of(const measurer *m, const arena_item *x,
 			const pass_span *s)
 {
@@ -210,8 +214,8 @@ static cost_pair pair_of(const pass_span *s)
 					  COST_FORWARD_BACKWARD;
 }
 
-/* The layer that has a place: whose node writes it first, or reads what no
- * instruction writes. */
+/* The layer that owns a place: the one whose node writes it first, or reads it
+ * if no instruction writes it. */
 static layer_cost *owner_of(const measurer *m, const arena_item *x,
 			    const int *reader, int group)
 {
@@ -247,8 +251,8 @@ static int *first_readers(const measurer *m, const int *group)
 	return reader;
 }
 
-/* Bytes that are there for a while: begins[i] more from instruction i on, of
- * class c begins_of[c][i]. */
+/* Bytes that are in use for a while: begins[i] more from instruction i on,
+ * begins_of[c][i] of them for class c. */
 typedef struct passing_use {
 	double *begins, **begins_of;
 } passing_use;
@@ -272,7 +276,8 @@ static void add_passing(passing_use *x, const arena_item *at, int class,
 	x->begins_of[class][at->last + 1] -= nbytes;
 }
 
-/* The most that a layer has, and that all have while it is computed. */
+/* Counts the most bytes that a layer has, and the most that all layers have
+ * while it is computed. */
 static void count_passing(measurer *m, const passing_use *x, int parts)
 {
 	double now = 0;
@@ -296,8 +301,8 @@ static double aligned(int64_t nbytes)
 	return (double)((nbytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN);
 }
 
-/* A layer's are those that it is the first to keep: of stages that begin behind
- * that, they are added to the sums of layers. */
+/* Counts bytes that a layer keeps, if it is the first one to keep them.  For
+ * stages that begin after that layer, they are added to the sums of layers. */
 static void count_kept(measurer *m, layer_cost *to, cost_pair pair,
 		       double nbytes, const tensor *t, int layer)
 {
@@ -313,8 +318,8 @@ static void count_kept(measurer *m, layer_cost *to, cost_pair pair,
 		m->costs[c->class[first]].kept[pair] += nbytes;
 }
 
-/* Values that are kept for a second part of the backward pass are there for a
- * while where that has one. */
+/* Counts bytes.  Values kept for the second part of the backward pass are in
+ * use for a while if there is such a part. */
 static void count_bytes(measurer *m, layout_classes *f)
 {
 	const plan *p = m->p;
@@ -348,7 +353,7 @@ static void count_bytes(measurer *m, layout_classes *f)
 
 /* ---- what comes from outside ------------------------------------------- */
 
-/* Adds the bytes of what node n of the graph reads that is given to its
+/* Adds the bytes that node n of the graph reads and that are given to its
  * layer. */
 static void add_given(const measurer *m, const strmap *tensors, node_id n,
 		      double *here, double *all)
@@ -390,7 +395,8 @@ static void count_given(measurer *m)
 
 /* ---- all --------------------------------------------------------------- */
 
-/* The part of the shorter stream's time that a turn of the sample hides. */
+/* The fraction of the shorter stream's time that is hidden in a turn of the
+ * sample. */
 static double hidden_part(const measurer *m, instr_times *x, const topology *t)
 {
 	double computing = 0, moving = 0;
@@ -414,8 +420,8 @@ static strmap *tensors_of(const measurer *m)
 	return all;
 }
 
-/* The plan where what other layers read is no output: it ends with its last
- * reader here. */
+/* The plan with results that other layers read not counted as outputs: they are
+ * freed after their last reader here. */
 static const plan *without_ends(const measurer *m, const plan *p)
 {
 	plan *own = ARENA_COPY(m->tmp, p, 1);

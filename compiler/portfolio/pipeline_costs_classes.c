@@ -7,7 +7,8 @@
 
 /* ---- classes ----------------------------------------------------------- */
 
-/* An input of a node: a result of its layer, or what the layer is given. */
+/* The hash of a node's input: of a result of its layer, or of what the layer is
+ * given. */
 static uint64_t hash_input(const graph *g, tensor_id t, const int *layer,
 			   const uint64_t *known, node_id n)
 {
@@ -20,8 +21,8 @@ static uint64_t hash_input(const graph *g, tensor_id t, const int *layer,
 	return hash_i64(hash, tensor_nbytes(&x->type));
 }
 
-/* Whether a node makes a number of numbers: norms' squares are added up in any
- * order, over all layers. */
+/* Whether a node makes one number from numbers, such as the sum of norms'
+ * squares, which are added up over all layers in any order. */
 static bool is_of_numbers(const graph *g, const node *x)
 {
 	bool all = tensor_nelem(&g->tensors[x->output].type) == 1;
@@ -30,7 +31,8 @@ static bool is_of_numbers(const graph *g, const node *x)
 	return all;
 }
 
-/* Of the inputs in any order: the terms of a gradient have none. */
+/* The hash of a node, independent of the order of its inputs: the terms of a
+ * gradient have none. */
 static uint64_t hash_node(const graph *g, const int *layer, plan_pass pass,
 			  const uint64_t *known, node_id n)
 {
@@ -42,8 +44,9 @@ static uint64_t hash_node(const graph *g, const int *layer, plan_pass pass,
 	return hash_i64(hash_i64(h, pass), (int64_t)inputs);
 }
 
-/* By layer: equal for layers that do the same, whatever the order of their
- * nodes, in all likelihood; the winner is planned as it is. */
+/* By layer: a hash that is equal for layers that do the same, whatever the
+ * order of their nodes.  Collisions are unlikely and harmless, as the winner is
+ * planned from its own layers. */
 static uint64_t *hash_layers(arena *a, const pipeline_layers *l,
 			     const int *layer, const plan_pass *pass)
 {
@@ -82,7 +85,7 @@ static void find_classes(arena *a, arena *tmp, pipeline_costs *c,
 	c->class = class;
 }
 
-/* The nodes of the first layers of all classes, as a graph. */
+/* A graph of the nodes in the first layer of each class. */
 static const graph *sample_of(arena *a, pipeline_costs *c)
 {
 	const graph *g = c->layers->g;

@@ -4,8 +4,8 @@
 
 /* ---- tensors between layers -------------------------------------------- */
 
-/* The layer that makes a tensor in each turn; -1: it comes with the batch;
- * NONE - 1: it does neither. */
+/* The layer that makes a tensor in each turn.  -1: it comes with the batch.
+ * NONE - 1: neither. */
 static int maker_of(const pipeline_layers *l, tensor_id t)
 {
 	enum { ELSEWHERE = NONE - 1 };
@@ -21,8 +21,8 @@ bool pipeline_is_given(const pipeline_layers *l, tensor_id t, node_id n)
 	return from >= -1 && from < l->layer[n];
 }
 
-/* A tensor of forward passes, with the layers that read it in these, and in
- * later ones. */
+/* A tensor of forward passes, with the layers that read it in these passes and
+ * in later ones. */
 typedef struct crossing {
 	int maker;
 	bool *reads, *keeps; /* by layer; NULL: none */
@@ -37,7 +37,7 @@ static void note_layer(arena *tmp, const pipeline_layers *l, bool **by,
 	(*by)[layer] = true;
 }
 
-/* By tensor. */
+/* Finds the crossings, by tensor. */
 static crossing *find_crossings(arena *tmp, const pipeline_layers *l,
 				const stage_division *d)
 {
@@ -61,7 +61,7 @@ static crossing *find_crossings(arena *tmp, const pipeline_layers *l,
 	return of;
 }
 
-/* The first of layers [i, n) that is set; n. */
+/* The first of layers [i, n) that is set; n if there is none. */
 static int next_layer(const bool *is, int i, int n)
 {
 	while (i < n && !(is && is[i]))
@@ -73,11 +73,11 @@ static int next_layer(const bool *is, int i, int n)
 
 typedef struct tables {
 	int n; /* layers */
-	int gradients; /* messages of these that go with a result: 1, 0 */
+	int gradients; /* messages with gradients for each result: 1 or 0 */
 	double *given, *again, *before, *behind;
 } tables;
 
-/* Adds a tensor to the stages that begin behind the layer that makes it. */
+/* Adds a tensor to the stages that begin after the layer that makes it. */
 static void add_before(const tables *x, const crossing *c)
 {
 	int read = x->n, kept = x->n, row = x->n + 1;
@@ -96,8 +96,8 @@ static void add_before(const tables *x, const crossing *c)
 	}
 }
 
-/* The same to those that have the layer that makes it, and not the last one
- * that reads it. */
+/* Adds a tensor to the stages that have the layer that makes it but not the
+ * last one that reads it. */
 static void add_behind(const tables *x, const crossing *c)
 {
 	int last = x->n, row = x->n + 1;

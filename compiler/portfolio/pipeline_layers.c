@@ -8,8 +8,10 @@
 #include "kernel/region.h"
 
 enum {
-	FEW_NODES = 48, /* of a graph that may be cut everywhere */
-	WINDOWS = 256,	/* a cut is the best within such a part of the time */
+	FEW_NODES = 48, /* nodes of a graph that may be cut everywhere */
+	/* the time is divided into so many windows; a cut has to be the best
+	 * within one */
+	WINDOWS = 256,
 };
 
 /* ---- nodes in a row ---------------------------------------------------- */
@@ -17,11 +19,11 @@ enum {
 typedef struct node_row {
 	const graph *g;
 	int n;
-	node_id *node;	   /* those that are layers, in order */
+	node_id *node;	   /* nodes that count, in order */
 	int *at;	   /* by node: its place; NONE */
 	double *forward, *backward; /* by place */
-	double *crossing;  /* [place]: before it */
-	bool *cut;	   /* [place]: may be cut before it */
+	double *crossing;  /* by place: before it */
+	bool *cut;	   /* by place: a cut is allowed before it */
 } node_row;
 
 static double seconds_of(const graph *g, node_id n, const topology *t)
@@ -32,8 +34,8 @@ static double seconds_of(const graph *g, node_id n, const topology *t)
 	return topology_kernel_seconds(t, k, &space, &w, 1);
 }
 
-/* The forward node with a place that a node of the backward pass is there for;
- * of one that floats, the first behind it. */
+/* The place of the forward node for which a backward node is there.  If that
+ * one has no place, the first place after it. */
 static int place_of_partner(const node_row *r, const graph_passes *p,
 			    node_id n)
 {
@@ -61,7 +63,7 @@ static void count_seconds(const node_row *r, const graph_passes *passes,
 	}
 }
 
-/* Adds the bytes of each result from behind its place to its last reader. */
+/* Adds the bytes of each result from after its place to its last reader. */
 static void count_crossing(const node_row *r, arena *tmp)
 {
 	const graph *g = r->g;
@@ -91,8 +93,9 @@ static bool is_least_around(const node_row *r, int i)
 	       (i + 1 >= r->n || r->crossing[i] <= r->crossing[i + 1]);
 }
 
-/* Whether a place within `window' seconds has fewer bytes than place i, or as
- * many and a cut before it: of a row of equal ones some remain. */
+/* Whether a place within `window' seconds has fewer bytes crossing than place
+ * i, or equally many and already a cut before it.  So some of a row of equal
+ * places remain. */
 static bool is_beaten(const node_row *r, int i, double window)
 {
 	for (int way = -1; way <= 1; way += 2) {
@@ -178,7 +181,7 @@ const pipeline_layers *pipeline_layers_new(arena *a, const graph *g,
 	return l;
 }
 
-/* By tensor: the last layer that reads it; 0. */
+/* By tensor: the last layer that reads it; 0 if none does. */
 static int *last_layers(const pipeline_layers *l, arena *tmp)
 {
 	const graph *g = l->g;
@@ -192,7 +195,7 @@ static int *last_layers(const pipeline_layers *l, arena *tmp)
 	return last;
 }
 
-/* Bytes of what is made in a layer before each place, and read behind. */
+/* Sums the bytes made in a layer before each place and read after it. */
 static void cross_layers(pipeline_layers *l, arena *tmp)
 {
 	const graph *g = l->g;
@@ -266,7 +269,8 @@ stage_division pipeline_layers_divide(arena *a, const pipeline_layers *l,
 
 /* ---- balance ----------------------------------------------------------- */
 
-/* best[s][j]: of layers [0, j) in s stages, the longest. */
+/* best[s][j] is the longest stage of the best split of layers [0, j) into s
+ * stages. */
 void pipeline_layers_balance(const pipeline_layers *l, int nstages,
 			     const double *speed, double bandwidth, int *first)
 {

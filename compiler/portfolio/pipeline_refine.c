@@ -4,8 +4,8 @@
 
 #include "compiler/portfolio/pipeline_judge.h"
 
-/* Plans of small graphs take milliseconds, of large ones seconds: nodes that
- * are planned in all, and plans. */
+/* Limits: nodes planned in all, and plans.  A plan of a small graph takes
+ * milliseconds, of a large one seconds. */
 enum { MOST_NODES = 40000, MOST_PLANS = 64 };
 
 typedef struct refiner {
@@ -13,7 +13,7 @@ typedef struct refiner {
 	const pipeline_layers *layers;
 	const pipeline_sums *sums;
 	pipeline_result *best;
-	int left; /* plans that may be made */
+	int left; /* plans that may still be made */
 	bool failed;
 } refiner;
 
@@ -22,7 +22,7 @@ static int parts_of(const pipeline_cut *c)
 	return c->nstages * c->chunks;
 }
 
-/* Whether a cut is better than the best, and is that now. */
+/* Whether a cut is better than the best one.  If so, it replaces that. */
 static bool is_better(refiner *x, const pipeline_cut *cut)
 {
 	pipeline_result r;
@@ -36,8 +36,8 @@ static bool is_better(refiner *x, const pipeline_cut *cut)
 	return true;
 }
 
-/* Sets the ways that are expected to be the fastest of the stages around cut q,
- * where these are others. */
+/* Gives the stages around cut q the ways that are expected to be the fastest.
+ * Returns whether these differ from the present ones. */
 static bool set_ways(const refiner *x, int q, pipeline_cut *cut)
 {
 	int turns = x->layers->g->turns->turns;
@@ -58,8 +58,9 @@ static bool set_ways(const refiner *x, int q, pipeline_cut *cut)
 	return any;
 }
 
-/* Whether the best with cut q `by' layers later is better, and is the best
- * now; by the ways of the best, or by those that go with these layers. */
+/* Tries the best plan with cut q `by' layers later, with its ways or with those
+ * expected to be fastest for the new layers.  Returns whether it was better; it
+ * is the best then. */
 static bool is_moved(refiner *x, int q, int by)
 {
 	pipeline_cut cut = *x->best->cut;
@@ -71,7 +72,7 @@ static bool is_moved(refiner *x, int q, int by)
 		(set_ways(x, q, &cut) && is_better(x, &cut)));
 }
 
-/* Moves a cut as far as it pays, in the direction in which it does. */
+/* Moves a cut in the direction that helps, as far as it does. */
 static bool move_cut(refiner *x, int q)
 {
 	bool any = false;

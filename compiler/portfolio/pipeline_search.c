@@ -11,20 +11,20 @@
 #include "compiler/portfolio/pipeline_splits.h"
 
 enum {
-	MOST_PLANNED = 3,  /* splits that are planned as they are at a time */
-	MOST_IN_ALL = 12,  /* and of all */
+	MOST_PLANNED = 3,  /* splits planned unchanged at a time */
+	MOST_IN_ALL = 12,  /* the same in all */
 	MOST_ROUNDS = 10,
-	MOST_BELOW = 8, /* limits below, of small graphs, .. */
-	MOST_ROUNDS_BELOW = 3, /* .. in so many rounds each */
+	MOST_BELOW = 8, /* lower memory limits tried for small graphs, .. */
+	MOST_ROUNDS_BELOW = 3, /* .. with this many rounds each */
 };
 
-/* Of a device's memory, by what is known, where nothing that needs less is
- * found to fit. */
+/* The largest estimated use of a device's memory that is tried if nothing with
+ * less is found to fit. */
 #define MOST_SHARE 1.4
 
 /* ---- judging ----------------------------------------------------------- */
 
-/* The cut with a planner in each stage that divides any graph. */
+/* A copy of the cut with a planner in each stage that can divide any graph. */
 static pipeline_cut without_rules(arena *a, const pipeline_cut *of)
 {
 	pipeline_cut cut = *of;
@@ -37,7 +37,8 @@ static pipeline_cut without_rules(arena *a, const pipeline_cut *of)
 	return cut;
 }
 
-/* Plans a cut.  A rule that divides the sample may divide no stage. */
+/* Plans a cut.  A rule that divides the sample may be unable to divide a
+ * stage. */
 static bool plan_cut(searcher *x, pipeline_cut *cut, pipeline_result *r)
 {
 	if (!pipeline_plan(x->how, x->layers, cut, r))
@@ -48,8 +49,8 @@ static bool plan_cut(searcher *x, pipeline_cut *cut, pipeline_result *r)
 	return pipeline_plan(x->how, x->layers, cut, r);
 }
 
-/* The step that a cut is expected to take by what is known of its ways; 0: they
- * are not known. */
+/* The step expected for a cut from what is known about its ways; 0 if they are
+ * not known. */
 static double expected(const searcher *x, const pipeline_cut *cut)
 {
 	int turns = x->layers->g->turns->turns;
@@ -66,7 +67,8 @@ static double expected(const searcher *x, const pipeline_cut *cut)
 	return sum + (turns - 1) * longest;
 }
 
-/* Learns from a plan what its ways need; returns its slowness. */
+/* Learns from a plan what its ways need.  Returns its slowness, planned over
+ * expected time. */
 static double learn(searcher *x, const pipeline_cut *cut,
 		    const pipeline_result *r)
 {
@@ -102,8 +104,8 @@ static void judge(searcher *x, const pipeline_cut *of, bool sampled,
 	}
 }
 
-/* The least slowness of those with as many stages that were planned, else 1:
- * messages take the longer, the more there are. */
+/* The least slowness of planned cuts with equally many stages; 1 if there are
+ * none.  Messages take longer the more stages there are. */
 static double slowness_of(const searcher *x, int nstages)
 {
 	double least = INFINITY;
@@ -115,8 +117,8 @@ static double slowness_of(const searcher *x, int nstages)
 	return isinf(least) ? 1 : least;
 }
 
-/* The seconds that a candidate needs at least: those of 1f1b, or where others
- * are tried that wait less, without waiting. */
+/* The least seconds that a candidate needs: those with 1f1b or, if schedules
+ * that wait less are also tried, those without waiting. */
 static double least_seconds(const searcher *x, const candidate *c)
 {
 	int turns = x->layers->g->turns->turns;
@@ -133,9 +135,9 @@ static bool is_planned(const searcher *x, const pipeline_cut *cut)
 	return false;
 }
 
-/* Whether a split is not planned yet, and may be better than the best: other
- * devices and layers of as many stages may lose less than the least so far, so
- * that what those lost is no reason against it. */
+/* Whether a split is not planned yet and may be better than the best.  Other
+ * devices and layers may be slowed down less than the least so far for equally
+ * many stages.  So a slowness above 1 does not count against it. */
 static bool is_hopeful(const searcher *x, const candidate *c,
 		       const pipeline_result *best)
 {
@@ -155,7 +157,7 @@ static int by_expected(const void *x, const void *y)
 		       : a->cut.nstages - b->cut.nstages;
 }
 
-/* Plans the splits that are expected to be fastest; returns how many. */
+/* Plans the splits expected to be fastest.  Returns how many. */
 static int judge_all(searcher *x, candidates *all, pipeline_result *best)
 {
 	int n = x->planned.n;
@@ -168,7 +170,8 @@ static int judge_all(searcher *x, candidates *all, pipeline_result *best)
 	return x->planned.n - n;
 }
 
-/* Other schedules of the best split, the layers of interleaved ones anew. */
+/* Tries other schedules for the best split.  For interleaved ones the layers
+ * are divided anew. */
 static void try_schedules(searcher *x, pipeline_result *best)
 {
 	if (!best->plan || !x->aims->any_schedule || best->cut->nstages == 1)
@@ -188,8 +191,8 @@ static void try_schedules(searcher *x, pipeline_result *best)
 
 /* ---- chunks ------------------------------------------------------------ */
 
-/* Interleaved stages, of layers that take equally long, by the ways of the best
- * split without chunks. */
+/* Searches interleaved stages whose layers take equally long, with the ways of
+ * the best split without chunks. */
 static void search_chunks(searcher *x, pipeline_result *best)
 {
 	candidates all = { 0 };
@@ -207,10 +210,10 @@ static void search_chunks(searcher *x, pipeline_result *best)
 
 /* ---- all --------------------------------------------------------------- */
 
-/* Where no plan fits, and none of so many splits is a new one: whether to look
- * for others.  If they all need more than is known of them, for some that need
- * less; if there are none, for some that need more, to see what these need, or
- * because too much is expected. */
+/* If no plan fits and there are nsplits splits, none of them new: whether to
+ * look for others.  If all need more memory than estimated, splits with a lower
+ * estimate are tried.  If there are none, those with a higher estimate are
+ * tried, because estimates may be too high, or to see what they need. */
 static bool may_look_further(searcher *x, const pipeline_result *best,
 			     int nsplits)
 {
@@ -224,7 +227,8 @@ static bool may_look_further(searcher *x, const pipeline_result *best,
 	return x->share == INFINITY || x->share < MOST_SHARE;
 }
 
-/* Whether all splits of so few devices are planned in no time. */
+/* Whether planning all splits takes almost no time, as there are few
+ * devices. */
 static bool is_small(const searcher *x)
 {
 	return x->how->k <= PIPELINE_FEW_DEVICES &&
@@ -232,8 +236,8 @@ static bool is_small(const searcher *x)
 	       x->layers->g->nnodes <= PIPELINE_FEW_NODES;
 }
 
-/* Splits are planned, and what is learnt of them is used for the next, as long
- * as some may be better. */
+/* Plans splits as long as some may be better.  What is learnt from each is used
+ * for the next. */
 static void search(searcher *x, pipeline_result *best)
 {
 	bool any = x->aims->any_schedule;
@@ -252,8 +256,8 @@ static void search(searcher *x, pipeline_result *best)
 	try_schedules(x, best);
 }
 
-/* Where the way to less memory ends above the limit: the way to less time may
- * lead below it. */
+/* Refines by time if refining by memory ended above the limit: that may lead
+ * below it. */
 static void refine_by_time(searcher *x, const pipeline_result *from,
 			   pipeline_result *best)
 {
@@ -266,7 +270,7 @@ static void refine_by_time(searcher *x, const pipeline_result *from,
 		*best = again;
 }
 
-/* The best with its cuts where they are best. */
+/* Moves the cuts of the best plan to where they are best. */
 static void refine(searcher *x, pipeline_result *best)
 {
 	const pipeline_result from = *best;
@@ -277,7 +281,7 @@ static void refine(searcher *x, pipeline_result *best)
 		refine_by_time(x, &from, best);
 }
 
-/* Plans the fastest new splits within a limit of what is known of them. */
+/* Plans the fastest new splits within a limit on their estimated memory. */
 static int judge_within(searcher *x, pipeline_result *best, bool *any)
 {
 	candidates all = { 0 };
@@ -295,10 +299,10 @@ static int judge_within(searcher *x, pipeline_result *best, bool *any)
 	return n;
 }
 
-/* The best of splits of a small graph that need less than so much, as if there
- * were so little memory: by what layers cost alone they are slower than others,
- * which their programs need not be.  So less memory leads to few plans that
- * more would not. */
+/* Finds the best split of a small graph that needs less than `less' bytes, as
+ * if there were only so much memory.  By the costs of layers alone these splits
+ * are slower, but their programs need not be.  With less memory the search
+ * comes to few plans that it would otherwise miss. */
 static void search_below(searcher *x, int64_t less, pipeline_result *below)
 {
 	bool any = true;
@@ -316,8 +320,9 @@ static void search_below(searcher *x, int64_t less, pipeline_result *below)
 	try_schedules(x, below);
 }
 
-/* The best with states that all replicas have whole: where these are small, to
- * gather what a part of them makes may take longer than to divide it saves. */
+/* Tries the best split with states that every replica has completely.  If
+ * states are small, gathering the results of their parts may take longer than
+ * dividing them saves. */
 static void try_whole_states(searcher *x, pipeline_result *best)
 {
 	bool any = false;
@@ -334,7 +339,7 @@ static void try_whole_states(searcher *x, pipeline_result *best)
 		judge(x, &cut, best->sampled, best);
 }
 
-/* Splits of all kinds, refined. */
+/* Searches and refines splits of all kinds. */
 static void search_all(searcher *x, pipeline_result *best)
 {
 	pipeline_result more = { 0 }, below = { 0 };
@@ -356,8 +361,9 @@ static void search_all(searcher *x, pipeline_result *best)
 		*best = below;
 }
 
-/* Whether buckets may make the best, which is within the memory, faster than
- * what is to be beaten: they save latencies, seldom a fifth of a step. */
+/* Whether buckets may make the best plan, which fits in the memory, faster than
+ * what is to be beaten.  They save latencies, rarely more than a fifth of a
+ * step. */
 static bool is_worth_buckets(const plan_request *how,
 			     const pipeline_aims *aims,
 			     const pipeline_result *best)

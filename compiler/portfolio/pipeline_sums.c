@@ -6,7 +6,7 @@
 
 /* ---- devices ----------------------------------------------------------- */
 
-/* Whether some of devices [begin, end) are of kind i, the first of which is
+/* Whether any of devices [begin, end) is of kind i, whose first device is
  * number `at'. */
 static bool has_kind(const topology *t, int i, int at, int begin, int end)
 {
@@ -37,8 +37,8 @@ double pipeline_limit(const plan_request *how, int begin, int end)
 
 /* ---- sums -------------------------------------------------------------- */
 
-/* Of each interval: no more than all its layers have, nor than there is around
- * one of them. */
+/* By interval: an upper bound of passing bytes.  It is the sum over its layers,
+ * but at most the most that is in use around one of them. */
 static double *most_passing(pipeline_sums *x, const way_costs *w, int parts)
 {
 	int n = x->costs->layers->n, row = n + 1;
@@ -89,7 +89,7 @@ static int kind_of_place(const pipeline_sums *x, const stage_place *at)
 	return (at->i > 0) + 2 * (at->j < x->costs->layers->n);
 }
 
-/* The error in that place, else in another one, of this way. */
+/* The known error of this way in that place, or otherwise in another one. */
 static const stage_error *error_of(const pipeline_sums *x, const way_sums *w,
 				   const stage_place *at)
 {
@@ -100,15 +100,15 @@ static const stage_error *error_of(const pipeline_sums *x, const way_sums *w,
 	return own->known ? own : &none;
 }
 
-/* A micro-batch's bytes of layers [i, j) that are kept between two passes. */
+/* The bytes of layers [i, j) that a micro-batch keeps between two passes. */
 static double pair_bytes(const way_sums *w, const stage_place *at,
 			 cost_pair pair)
 {
 	return w->kept[pair][at->j] - w->kept[pair][at->i];
 }
 
-/* The same of what the stage is given that counts as a layer's before it, since
- * that keeps it, too. */
+/* The same for what the stage is given and an earlier layer counts; the stage
+ * keeps it, too. */
 static double kept_again(const pipeline_sums *x, const way_sums *w,
 			 const stage_place *at)
 {
@@ -116,9 +116,9 @@ static double kept_again(const pipeline_sums *x, const way_sums *w,
 	return w->given[at->i] * x->costs->crossings->again[all];
 }
 
-/* Bytes that micro-batches in flight keep.  Where a stage computes its forward
- * pass again, each keeps what the stage is given, and the one that is computed
- * the rest. */
+/* The bytes that micro-batches in flight keep.  If a stage recomputes its
+ * forward pass, each of them keeps what the stage is given, and the one being
+ * computed also keeps the rest. */
 static double all_kept(const pipeline_sums *x, const way_sums *w,
 		       const stage_place *at)
 {
@@ -241,7 +241,7 @@ static stage_error error_in_stage(const pipeline_sums *x, const way_sums *w,
 			      .more = fmax(bytes - all, 0) };
 }
 
-/* Of stages in one place the worst counts. */
+/* Combines the errors of stages in one place: the worst counts. */
 static void add_error(stage_error *to, const stage_error *e)
 {
 	if (!to->known)
@@ -250,8 +250,8 @@ static void add_error(stage_error *to, const stage_error *e)
 	to->more = fmax(to->more, e->more);
 }
 
-/* The errors of a way that this plan has replace all that were known of it in
- * these places. */
+/* Replaces the known errors of a way by those of this plan in the same
+ * places. */
 static void learn_way(pipeline_sums *x, way_sums *w, const pipeline_cut *cut,
 		      const pipeline_result *r)
 {
