@@ -43,15 +43,15 @@ static int by_size(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The bytes of a worker's plan in memory. */
+/* The bytes that a worker's plan takes in memory. */
 static int64_t bytes_of(const executor *m, int worker)
 {
 	const plan *p = part_plan(m, worker);
 	return saturated_add(p->arena_bytes, p->kept_bytes);
 }
 
-/* The least that the workers on this machine can need, of which no more is
- * known than how many they are; false where it is too much for a number. */
+/* The least bytes that the workers on this machine can need; only their number
+ * is known, not which they are.  Returns false if the sum overflows. */
 static bool least_bytes(const executor *m, int64_t *all)
 {
 	arena *work = arena_new();
@@ -110,8 +110,8 @@ static bool open_link(executor *m, void *run, failure *f)
 	return true;
 }
 
-/* Worker 0's process comes first: what it compiles the others find in the
- * cache, as far as they share one. */
+/* Opens the device.  Worker 0's process comes first: the others find what it
+ * compiles in the cache, as far as they share one. */
 static bool open_device(executor *m, const backend_options *o, failure *f)
 {
 	backend_options own = *o;
@@ -159,7 +159,7 @@ static void find_workers(executor *m)
 	}
 }
 
-/* The numbers of a stage's inputs, or outputs, among all. */
+/* The numbers of a stage's inputs or outputs among those of the pipeline. */
 static int *find_numbers(executor *m, const plan *p, const int *tensors, int n,
 			 const char *const *names, int nnames)
 {
@@ -171,8 +171,9 @@ static int *find_numbers(executor *m, const plan *p, const int *tensors, int n,
 	return found;
 }
 
-/* A state is in one stage, and what others receive of it is no state there; but
- * several may have folds of it. */
+/* Finds the stages of states and folds.  A state is in one stage; what other
+ * stages receive of it is no state there.  Several stages may have folds of
+ * it. */
 static void find_stage(executor *m, int s)
 {
 	const plan_pipeline *p = m->p;
@@ -191,7 +192,8 @@ static void find_stage(executor *m, int s)
 	}
 }
 
-/* An output of the pipeline is one of a single stage's. */
+/* The stage and tensor of an output of the pipeline; it is the output of a
+ * single stage. */
 static stage_tensor find_result(const plan_pipeline *p, const char *name)
 {
 	stage_tensor found = { 0, 0 };
@@ -281,7 +283,8 @@ void machine_disturb(executor *m, const bool *nodes, double noise,
 	m->seed = seed;
 }
 
-/* One worker has whole tensors, or a turn's part of them. */
+/* Disturbs a result; only for a single worker, which has whole tensors or a
+ * turn's part of them. */
 static void disturb(executor *m, int worker, const plan_instr *in)
 {
 	const plan *p = part_plan(m, worker);
@@ -356,7 +359,8 @@ static bool perform_one(executor *m, int worker, int i, double *busy,
 	return false;
 }
 
-/* The processor time of a kernel goes to *busy, unless that is NULL. */
+/* Performs an instruction.  busy: receives a kernel's processor time; may be
+ * NULL. */
 static bool perform(executor *m, int worker, int i, double *busy, failure *f)
 {
 	bool good = perform_one(m, worker, i, busy, f);
@@ -364,7 +368,8 @@ static bool perform(executor *m, int worker, int i, double *busy, failure *f)
 	return good;
 }
 
-/* With a run its epilogues have to be ready, too. */
+/* Whether an instruction can begin.  The epilogues of a run have to be ready,
+ * too. */
 static bool is_ready(executor *m, int worker, int i)
 {
 	if (run_is_epilogue(m, worker, i))
@@ -376,14 +381,15 @@ static bool is_ready(executor *m, int worker, int i)
 	return true;
 }
 
-/* Of the instant `start' from which spans are counted, and *busy as above. */
+/* Runs an instruction.  start: the instant from which spans are counted.  busy:
+ * as for perform(). */
 static bool run_instr(executor *m, int worker, int i, double start,
 		      double *busy, failure *f)
 {
 	memory_poll();
 	if (!is_ready(m, worker, i))
 		return false;
-	if (i > 0) /* now the transfer before has ended, if it was one */
+	if (i > 0) /* the transfer before, if there was one, has ended now */
 		part_hand_out(m, worker, i - 1);
 	if (!m->spans)
 		return perform(m, worker, i, busy, f);
@@ -408,12 +414,12 @@ static bool feed_worker(executor *m, int worker, failure *f)
 	return good;
 }
 
-/* Seconds of an instruction in the step before, from which on its processor
- * time is measured: that takes a microsecond, too. */
+/* If an instruction took longer than this in the step before, its processor
+ * time is measured.  That itself takes a microsecond. */
 #define LASTS_SECONDS 5e-5
 
-/* An instruction, with its time.  A transfer of a plan without stages begins
- * when all workers have come to it. */
+/* Runs an instruction and measures its time.  A transfer of a plan without
+ * stages begins when all workers have reached it. */
 static bool measure_instr(executor *m, int worker, int i, double start,
 			  failure *f)
 {
@@ -434,7 +440,8 @@ static bool measure_instr(executor *m, int worker, int i, double start,
 	return true;
 }
 
-/* The first steps touch memory, load code and capture a graph. */
+/* Adds the seconds of a step.  The first steps do not count as settled: they
+ * touch memory, load code and capture a graph. */
 static void note_seconds(executor *m, double seconds)
 {
 	m->seconds += seconds;
@@ -442,8 +449,8 @@ static void note_seconds(executor *m, double seconds)
 		m->settled += seconds;
 }
 
-/* One worker's step.  The time is that of worker 0 between two barriers, and
- * so that of the slowest. */
+/* Runs one worker's step.  The time is that of worker 0 between two barriers,
+ * so it is that of the slowest worker. */
 static bool run_program(void *arg, int worker, failure *f)
 {
 	executor *m = arg;
@@ -479,7 +486,8 @@ static bool feed_device(executor *m, int worker, failure *f)
 	return feed_worker(m, worker, f);
 }
 
-/* The same by a backend that runs programs, for all workers here. */
+/* The same with a backend that runs programs, for all workers of this
+ * process. */
 static bool run_on_device(executor *m, failure *f)
 {
 	for (int w = m->first; w < m->end; w++)
@@ -496,8 +504,8 @@ static bool run_on_device(executor *m, failure *f)
 	return good;
 }
 
-/* An output that is an input, or a constant, is where that is; but one that is
- * an input in turns. */
+/* An output that is also an input or a constant is read from there, except an
+ * input divided over turns. */
 bool executor_step(executor *m, const array *inputs, const array *outputs,
 		   failure *f)
 {

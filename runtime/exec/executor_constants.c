@@ -1,5 +1,5 @@
-/* Constants and states as they are at first: read from files, or made where
- * they are formulas, either by all processors. */
+/* Initial values of constants and states: read from files, or computed from
+ * formulas, in both cases by all processors. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static bool is_loaded(const plan_tensor *t)
 	       t->buffer >= 0;
 }
 
-/* The elements of a worker's part, made by several threads: rows of it. */
+/* A worker's part of a tensor, whose rows several threads compute. */
 typedef struct making {
 	const plan_tensor *t;
 	box part;
@@ -47,7 +47,8 @@ static void make_rows(void *arg, int i)
 static void make_elements(const plan_tensor *t, const region *part, void *to,
 			  int nthreads)
 {
-	enum { LEAST_ELEMENTS = 1 << 14 }; /* worth a thread */
+	/* elements that are worth a thread */
+	enum { LEAST_ELEMENTS = 1 << 14 };
 	making x = { t, part->at, to, nthreads };
 	const job_set rows = { .n = nthreads, .run = make_rows, .arg = &x };
 	if (t->ndim > 0 && part->count >= LEAST_ELEMENTS)
@@ -56,7 +57,7 @@ static void make_elements(const plan_tensor *t, const region *part, void *to,
 		plan_constant_box(t, &part->at, to);
 }
 
-/* Makes a worker's own elements of a constant where they lie. */
+/* Computes a worker's own elements of a constant in place. */
 static void make_part(executor *m, int worker, const plan_tensor *t,
 		      int nthreads)
 {
@@ -65,7 +66,7 @@ static void make_part(executor *m, int worker, const plan_tensor *t,
 	make_elements(t, &part, part_place(m, worker, t->buffer), nthreads);
 }
 
-/* The same on a device: made here, and put there. */
+/* The same for a device: computes the elements here and copies them there. */
 static bool make_constant(executor *m, const plan_tensor *t, int first, int end,
 			  failure *f)
 {
@@ -84,8 +85,8 @@ static bool make_constant(executor *m, const plan_tensor *t, int first, int end,
 	return good;
 }
 
-/* On the host each worker makes its own, all at a time: the thread that uses
- * the memory is then the first to touch it. */
+/* On the host all workers compute their own elements at the same time.  So the
+ * thread that uses the memory is the first to touch it. */
 static bool make_worker(void *arg, int worker, failure *f)
 {
 	executor *m = arg;
@@ -99,8 +100,8 @@ static bool make_worker(void *arg, int worker, failure *f)
 	return true;
 }
 
-/* A process with a worker of its own is in no step meanwhile, in which others
- * would wait for it. */
+/* A process with a worker of its own is outside any step here, so no other
+ * worker waits for it. */
 static bool make_constants(executor *m, failure *f)
 {
 	if (m->end - m->first == 1)
@@ -108,7 +109,7 @@ static bool make_constants(executor *m, failure *f)
 	return m->comm->launch(m->link, make_worker, m, f);
 }
 
-/* Whether the only worker of a stage has all of a tensor. */
+/* Whether a worker is the only one of its stage and has the whole tensor. */
 static bool is_whole(const executor *m, int stage, int worker,
 		     const plan_tensor *t)
 {
@@ -117,7 +118,7 @@ static bool is_whole(const executor *m, int stage, int worker,
 	       part_region(m, worker, t->buffer).count == plan_tensor_nelem(t);
 }
 
-/* For workers [first, end) of a stage. */
+/* Loads a constant for workers [first, end) of a stage. */
 static bool load_constant(executor *m, const plan *p, int tensor, int first,
 			  int end, diag_sink *s, failure *f)
 {
@@ -153,12 +154,13 @@ typedef struct loading {
 typedef struct loadings {
 	executor *m;
 	VEC(loading) all;
-	atomic_int failed; /* the first that has; else their number */
+	/* the first one that failed; otherwise the number of all */
+	atomic_int failed;
 	pthread_mutex_t lock;
-	failure failure; /* its; under the lock */
+	failure failure; /* of that one; guarded by lock */
 } loadings;
 
-/* Those of a stage that has workers in this process. */
+/* Lists what has to be loaded for a stage with workers in this process. */
 static void find_loadings(loadings *l, arena *a, int stage)
 {
 	const executor *m = l->m;
@@ -183,7 +185,7 @@ static void note_failure(loadings *l, int i, const failure *f)
 	pthread_mutex_unlock(&l->lock);
 }
 
-/* After one has failed none behind it is begun; all before it were. */
+/* After a failure none behind it is begun; all before it have begun. */
 static void load_one(void *arg, int i)
 {
 	loadings *l = arg;
@@ -200,8 +202,8 @@ static void load_one(void *arg, int i)
 	arena_free(work);
 }
 
-/* The processors of this process's workers; a device is told of one constant
- * after the other. */
+/* The number of loading threads: the processors of this process's workers.  A
+ * device gets one constant after the other. */
 static int loading_threads(const executor *m)
 {
 	int64_t here = m->end - m->first;

@@ -103,8 +103,7 @@ bool part_scatter(executor *m, int worker, int buffer, const void *whole,
 	return good;
 }
 
-/* Whether other workers that hold the same part of a tensor come before this
- * one. */
+/* Whether an earlier worker has the same part of a tensor. */
 static bool is_copy(const executor *m, int worker, const plan_tensor *t)
 {
 	const mesh *of = &part_plan(m, worker)->mesh;
@@ -121,7 +120,7 @@ bool executor_is_alone(const executor *m)
 	return m->end - m->first == m->nworkers;
 }
 
-/* A worker's part of a tensor in the host's memory, which `staged` may be. */
+/* A worker's part of a tensor, in the host's memory.  This may be `staged'. */
 static const char *part_of(const executor *m, int worker, int buffer,
 			   int64_t nbytes, char *staged, failure *f)
 {
@@ -134,7 +133,7 @@ static const char *part_of(const executor *m, int worker, int buffer,
 		       : NULL;
 }
 
-/* Adds one worker's part to a tensor, in every process. */
+/* Copies one worker's part into the whole tensor, in every process. */
 static bool gather_part(const executor *m, int worker, const plan_tensor *t,
 			char *staged, void *whole, failure *f)
 {
@@ -176,7 +175,8 @@ bool part_gather(const executor *m, stage_tensor of, void *whole, failure *f)
 
 /* ---- turns ------------------------------------------------------------- */
 
-/* Where the host has, or gets, what an instruction feeds or hands out. */
+/* The address in the host's memory of what an instruction feeds or hands
+ * out. */
 static char *copy_of(const executor *m, int worker, int instr)
 {
 	if (executor_is_host(m))
@@ -186,7 +186,7 @@ static char *copy_of(const executor *m, int worker, int instr)
 	return m->backend->copy(m->device, worker - m->first, instr);
 }
 
-/* The pipeline's array that is a stage's tensor. */
+/* The pipeline's array for a tensor of a stage. */
 static const array *array_of(const array *arrays, const int *numbers,
 			     const int *tensors, int tensor)
 {
@@ -228,7 +228,7 @@ void part_hand_out(executor *m, int worker, int instr)
 		  copy_of(m, worker, instr));
 }
 
-/* Gives the part of an output that a worker has handed out in a turn to all
+/* Sends the part of an output that a worker has handed out in a turn to all
  * processes. */
 static void spread_part(const executor *m, int worker, const plan_tensor *t,
 			int turn, char *staged, void *whole)
