@@ -17,7 +17,8 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Takes what stands behind a word at the beginning of a line of a text. */
+/* Reserves the word that follows `word' at the beginning of each line of a
+ * text. */
 static void take_defined(arena *a, strmap *taken, const char *text,
 			 const char *word)
 {
