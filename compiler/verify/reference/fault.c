@@ -1,4 +1,4 @@
-/* Lets without a value, of which those learn that use them. */
+/* Lets without a value.  Those that use them get the error. */
 #include "config.h"
 
 #include "compiler/verify/reference/frame.h"
@@ -33,8 +33,8 @@ static void demand_all(frame *f, ast_expr *const *e, int n)
 		demand(f, e[i]);
 }
 
-/* Whether a condition is known, and then its value: a side of `and' or `or'
- * decides, on the left or on the right of what is not known. */
+/* Whether a condition is known; sets its value.  A known side of `and' or `or'
+ * may decide it, on the left or on the right of an unknown one. */
 static bool is_known(frame *f, const ast_expr *e, bool *value)
 {
 	bool a, b;
@@ -75,7 +75,7 @@ static void demand_logical(frame *f, const ast_expr *e)
 	demand(f, e->args[1]);
 }
 
-/* The variables hide lets of their names. */
+/* The variables hide lets of the same names. */
 static void demand_in_lambda(frame *f, const ast_expr *lambda)
 {
 	int n = f->names.n;
@@ -91,8 +91,8 @@ static void demand_in_lambda(frame *f, const ast_expr *lambda)
 	f->names.n = n;
 }
 
-/* A let is a tensor of its own, and computed whatever elements decide.  Only
- * conditions that are known when planning leave it out. */
+/* A let is a tensor of its own, computed whatever elements decide.  Only
+ * conditions known when planning leave it out. */
 static void demand(frame *f, const ast_expr *e)
 {
 	const ref_name *n;

@@ -1,5 +1,5 @@
-/* One evaluation by the reference: the operator, and the meanings of the names
- * in it.  Shared by the files of compiler/verify/reference alone. */
+/* The state of one evaluation by the reference: the operator, and the meanings
+ * of its names.  Shared by the files of compiler/verify/reference only. */
 #ifndef TDL_COMPILER_VERIFY_REFERENCE_FRAME_H
 #define TDL_COMPILER_VERIFY_REFERENCE_FRAME_H
 
@@ -7,12 +7,12 @@
 #include "compiler/verify/reference/reference.h"
 #include "dsl/builtins.h"
 
-/* One evaluation, calls of other operators included. */
+/* One evaluation, including calls of other operators. */
 typedef struct world {
 	arena *arena;
 	const tdl_modules *modules;
 	ref_opaque opaque;
-	int64_t steps; /* that are left */
+	int64_t steps; /* steps that are left */
 	ref_status status;
 	const char *why;
 	range at;
@@ -26,7 +26,7 @@ typedef enum meaning {
 	MEANS_TENSOR,
 } meaning;
 
-/* The end of the evaluation of a let, of which others learn that use it. */
+/* An error in a let.  It is reported to those that use the let. */
 typedef struct ref_fault {
 	ref_status status;
 	const char *why;
@@ -36,42 +36,44 @@ typedef struct ref_fault {
 typedef struct ref_name {
 	const char *name;
 	meaning means;
-	ref_number v;	/* MEANS_NUMBER, MEANS_VAR */
-	int64_t extent; /* MEANS_VAR */
+	ref_number v;	/* for MEANS_NUMBER, MEANS_VAR */
+	int64_t extent; /* for MEANS_VAR */
 	const ref_attr *attr;
 	const ref_tensor *tensor;
-	const ref_fault *fault; /* NULL: it has its value */
-	const ast_tensor *declared; /* of a parameter */
+	const ref_fault *fault; /* NULL: the name has its value */
+	const ast_tensor *declared; /* for a parameter */
 } ref_name;
 
-/* A pack: extents, and while a lambda runs over it the indices. */
+/* A pack: its extents and, while a lambda runs over it, the indices. */
 typedef struct ref_pack {
 	const char *name;
 	int rank;
 	int64_t extents[REF_MAX_NDIM];
 	int64_t index[REF_MAX_NDIM];
-	/* Of a broadcast parameter's own dimensions: the pack that they are
-	 * broadcast to, -1 for none, and how many are missing in front. */
+	/* For the own dimensions of a broadcast parameter: the pack to which
+	 * they are broadcast, and how many are missing at the front.  within is
+	 * -1 for other packs. */
 	int within, missing;
 } ref_pack;
 
-/* An operator under evaluation. */
+/* An operator that is being evaluated. */
 typedef struct frame {
 	world *w;
 	const ast_op *op;
 	const ref_tensor *params;
 	const ref_attr **attrs;
-	VEC(ref_name) names; /* the innermost last */
+	VEC(ref_name) names; /* innermost last */
 	VEC(ref_pack) packs;
-	int nfaults;  /* lets without a value */
-	dtype shared; /* of the tensors without a type, DT_NONE if none */
-	dtype want;   /* of the expression at hand, DT_NONE for none */
-	dtype around; /* the last number's type that `want' was */
+	int nfaults;  /* number of lets without a value */
+	/* type of tensors without a declared one; DT_NONE: none */
+	dtype shared;
+	dtype want;   /* type wanted of the current expression; DT_NONE: none */
+	dtype around; /* the last numeric type that `want' was */
 } frame;
 
 /* ---- scope.c -------------------------------------------------- */
 
-/* Ends the evaluation. */
+/* Ends the evaluation with a refusal. */
 void ref_refuse(frame *f, range at, const char *why);
 static inline bool ref_failed(const frame *f)
 {
@@ -80,60 +82,60 @@ static inline bool ref_failed(const frame *f)
 
 /* Binds the attributes, sizes and packs of the operator. */
 void ref_bind_signature(frame *f, const ref_attr *const *attrs);
-/* The value of an attribute by an expression of the frame. */
+/* The value of an attribute given by an expression of the frame. */
 const ref_attr *ref_attr_value(frame *f, const ast_attr *a, const ast_expr *e);
 
 const ref_name *ref_find(const frame *f, const char *name);
 const ref_attr *ref_find_attr(const frame *f, const char *name);
 void ref_push(frame *f, ref_name n);
 
-/* The positions of a pack, *pack in f->packs, that an item selects, in their
- * order; -1 after a refusal. */
+/* The positions of a pack that an item selects, in order.  Sets *pack to the
+ * pack's index in f->packs.  Returns the number of positions, -1 after a
+ * refusal. */
 int ref_positions(frame *f, const ast_pack *p, range at, int *pack,
 		  int positions[REF_MAX_NDIM]);
-/* The number of dimensions that an item of an index list stands for; -1 for
- * those that are left. */
+/* The number of dimensions that an item of an index list stands for; -1 if it
+ * takes all that are left. */
 int ref_width(frame *f, const ast_expr *item);
-/* The pack over which a tensor is broadcast, and its position among the
- * dimensions; -1 for one that is not broadcast. */
+/* The pack over which a tensor is broadcast, and in *at its position among the
+ * dimensions; -1 if it is not broadcast. */
 int ref_broadcast(frame *f, const ref_name *n, int *at);
-/* The number of indices that a tensor is read with. */
+/* The number of indices with which a tensor is read. */
 int ref_rank(frame *f, const ref_name *n);
 
-/* The type that a signature's tensor has. */
+/* The type that a signature gives to a tensor. */
 dtype ref_declared(frame *f, const ast_type *t);
 void ref_declared_dims(frame *f, const ast_tensor *t, ref_tensor *to);
 
 /* ---- fault.c -------------------------------------------------- */
 
-/* The reason why the evaluation has ended, for those who use the let that is
- * being evaluated; it goes on then.  NULL where it has not. */
+/* The error that ended the evaluation of the current let, to be reported to its
+ * users.  The evaluation then continues.  NULL if there was none. */
 const ref_fault *ref_take_fault(frame *f);
-/* Ends the evaluation where the let has no value; whether it did. */
+/* Ends the evaluation if a used let has no value.  Returns whether it did. */
 bool ref_uses_fault(frame *f, const ref_name *n);
-/* The same where a let without one is used in an expression, whether or not
- * elements lead there. */
+/* The same if an expression uses such a let anywhere, whether or not an element
+ * needs it. */
 void ref_demand(frame *f, const ast_expr *e);
 
 /* ---- type.c --------------------------------------------------- */
 
-/* The type of an expression's value; DT_NONE for what is made of constants. */
+/* The type of an expression's value; DT_NONE for an expression of constants. */
 dtype ref_type_of(frame *f, const ast_expr *e);
-/* The type that the second argument of cast(), bitcast() or saturate()
- * names. */
+/* The type named by the second argument of cast(), bitcast() or saturate(). */
 dtype ref_type_named(frame *f, const ast_expr *e);
-/* Whether all that decides the value is known when planning. */
+/* Whether everything that decides the value is known when planning. */
 bool ref_is_constant(frame *f, const ast_expr *e);
-/* That of what is made of constants alone, though it may be reduced, or chosen
- * by elements: the type around it, or the one that tensors share, or f32 or
- * i64. */
+/* The type of expressions that consist of constants only, even if they are
+ * reduced or chosen by elements.  It is the type around them, or the one that
+ * tensors share, or f32 or i64. */
 dtype ref_open_type(frame *f, ast_expr *const *e, int n);
-/* The alternative that a condition of constants leaves; NULL where the
- * condition is none. */
+/* The alternative chosen by a condition of constants; NULL if the condition is
+ * none. */
 const ast_expr *ref_chosen(frame *f, ast_expr *const args[3]);
-/* The value of that alternative in the type that both have in common. */
+/* The value of that alternative in the common type of both. */
 ref_number ref_chosen_value(frame *f, ast_expr *const args[3], ref_number x);
-/* The opaque function that is called; NULL. */
+/* The opaque function that is called; NULL if there is none. */
 const ast_opaque *ref_opaque_of(const frame *f, const ast_expr *e);
 
 /* ---- lambda.c ------------------------------------------------- */
@@ -141,40 +143,44 @@ const ast_opaque *ref_opaque_of(const frame *f, const ast_expr *e);
 /* A variable of a lambda: a name, or a position of a pack. */
 typedef struct axis {
 	int64_t extent;
-	int name;		/* in frame.names, -1 for a position */
-	int pack, dim;		/* in frame.packs */
-	int outer, outer_dim;	/* that pack's position that goes with it */
+	int name;		/* index in frame.names; -1 for a position */
+	int pack, dim;		/* index in frame.packs, and dimension */
+	/* the same for the corresponding position of an outer pack */
+	int outer, outer_dim;
 } axis;
 
-/* The state that a lambda has to restore. */
+/* The state that is restored when a lambda ends. */
 typedef struct ref_scope {
 	int nnames, npacks;
-	ref_pack *packs; /* NULL where the lambda binds none */
+	ref_pack *packs; /* NULL: the lambda binds no packs */
 } ref_scope;
 
-/* Brings the variables of a lambda into scope; extents are those of a result's
- * dimensions, or NULL.  Returns how many, -1 after a refusal. */
+/* Brings the variables of a lambda into scope.  extents: those of a result's
+ * dimensions, or NULL.  Returns the number of variables, -1 after a refusal. */
 int ref_open(frame *f, const ast_expr *lambda, const int64_t *extents,
 	     axis axes[REF_MAX_VARS], ref_scope *saved);
 void ref_close(frame *f, const ref_scope *saved);
 
-/* The first point; false where there is none.  The next one; false after the
- * last. */
+/* ref_first() goes to the first point; it returns false if there is none.
+ * ref_next() goes to the next one; it returns false after the last. */
 bool ref_first(frame *f, const axis *axes, int n, int64_t *at);
 bool ref_next(frame *f, const axis *axes, int n, int64_t *at);
 
 /* ---- reference.c -------------------------------------------------------- */
 
 ref_number ref_eval(frame *f, const ast_expr *e);
-/* The same where a number of a type is expected, DT_NONE for none: what is made
- * of constants has it; a constant stays one, or becomes a number of it. */
+/* The same where a number of a given type is expected; DT_NONE if there is
+ * none.  An expression of constants gets that type.  A single constant remains
+ * one with ref_eval_typed(), and becomes a number of the type with
+ * ref_eval_as(). */
 ref_number ref_eval_typed(frame *f, const ast_expr *e, dtype type);
 ref_number ref_eval_as(frame *f, const ast_expr *e, dtype type);
-/* A constant that has to be an integer. */
+/* The value of a constant that has to be an integer. */
 int64_t ref_eval_size(frame *f, const ast_expr *e);
-/* A reduction; type is that of its constants, DT_NONE if nothing says. */
+/* The value of a reduction.  type: that of its constants; DT_NONE if nothing
+ * determines it. */
 ref_number ref_reduce(frame *f, const ast_expr *e, dtype type);
-/* f(slices)[index] */
+/* The value of f(slices)[index]. */
 ref_number ref_eval_opaque(frame *f, const ast_expr *e);
 /* The element of a tensor at the indices of e. */
 ref_number ref_read(frame *f, const ast_expr *e, const ref_name *n,

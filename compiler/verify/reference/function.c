@@ -1,5 +1,5 @@
-/* The scalar functions of the language, one after the other, as
- * docs/language.md defines them. */
+/* The scalar functions of the language, one by one, as defined in
+ * docs/language.md. */
 #include "config.h"
 
 #include "compiler/verify/reference/number.h"
@@ -43,8 +43,9 @@ static double sinpi_of(double x)
 static const struct {
 	const char *name;
 	double (*of)(double);
-	double slope; /* the greatest, of a function that turns: it may be far
-			 from its value at both ends in between */
+	/* greatest slope, for a function with a turning point: in between it
+	 * may differ much from its values at both ends */
+	double slope;
 } of_one[] = {
 	{ "exp", exp, 0 },	     { "expm1", expm1, 0 },
 	{ "log", log, 0 },	     { "log1p", log1p, 0 },
@@ -73,8 +74,8 @@ static int find_of_one(const char *name)
 	return -1;
 }
 
-/* The greatest difference of f from its value at x, for arguments up to e
- * away: at the ends, or at 0, where an even function turns. */
+/* The greatest difference of f from its value at x, for arguments that differ
+ * by at most e.  It is at the ends, or at 0, where an even function turns. */
 static double spread(double (*f)(double), double slope, double x, double e)
 {
 	double at = f(x), low = f(x - e), high = f(x + e);
@@ -101,7 +102,7 @@ static ref_number float_of_one(int at, ref_number x)
 {
 	double (*f)(double) = of_one[at].of;
 	double error = spread(f, of_one[at].slope, x.f, x.error);
-	/* The tangent goes through infinity between the ends. */
+	/* The tangent is infinite between the ends. */
 	if (f == tan && x.error > 0 &&
 	    floor((x.f - x.error) / M_PI + 0.5) !=
 		    floor((x.f + x.error) / M_PI + 0.5))
@@ -121,7 +122,8 @@ static double remainder_of(double x, double y)
 	return (r < 0) != (y < 0) ? r + y : r;
 }
 
-/* Of x by y, where it is rounded down (%) or towards zero (fmod). */
+/* The remainder of x by y, with the quotient rounded down (%) or towards zero
+ * (fmod). */
 static ref_number float_modulo(ref_number x, ref_number y, bool down)
 {
 	double f = down ? remainder_of(x.f, y.f) : fmod(x.f, y.f);
@@ -129,7 +131,7 @@ static ref_number float_modulo(ref_number x, ref_number y, bool down)
 		return ref_result(x.type, f, 0);
 	double q = x.f / y.f;
 	double far = (x.error + fabs(q) * y.error) / (fabs(y.f) - y.error);
-	/* Rounding may carry it over a multiple as well. */
+	/* Rounding may also carry it over a multiple. */
 	far += 8 * ref_unit(x.type) * fabs(q);
 	if (!(fabs(y.f) > y.error) || !isfinite(q) ||
 	    floor(q - far) != floor(q + far))
@@ -154,7 +156,7 @@ static ref_number float_power(ref_number x, ref_number y)
 		if (isnan(f))
 			error = NAN;
 	}
-	/* A power is as steep as its exponent is great. */
+	/* A power is as steep as its exponent is large. */
 	if (isfinite(f) && x.f > 0)
 		error += 4 * ref_unit(x.type) * fabs(f) *
 			 fabs(y.f * log(x.f));
@@ -181,7 +183,7 @@ static ref_number float_times(ref_number x, ref_number y)
 	return ref_result(x.type, f, error);
 }
 
-/* min, max: a NaN stays. */
+/* min and max; a NaN stays NaN. */
 static ref_number float_extreme(ref_number x, ref_number y, bool max)
 {
 	if (isnan(x.f))
@@ -222,7 +224,7 @@ static bool is_less(dtype t, int64_t x, int64_t y)
 	return t == DT_U64 ? (uint64_t)x < (uint64_t)y : x < y;
 }
 
-/* Rounded down; by 0 it is 0. */
+/* The quotient rounded down; 0 for a divisor of 0. */
 static __int128 quotient(__int128 x, __int128 y)
 {
 	if (y == 0)
@@ -236,7 +238,7 @@ static __int128 power(__int128 x, __int128 y)
 	int64_t r = 1;
 	if (y < 0)
 		return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
-	/* Of 64 bits the powers repeat after at most 2^62. */
+	/* With 64 bits powers repeat after at most 2^62. */
 	uint64_t base = (uint64_t)x, n = (uint64_t)y;
 	for (uint64_t result = 1;; base *= base, n /= 2) {
 		if (n % 2)
@@ -255,7 +257,7 @@ static __int128 shifted(dtype t, __int128 x, __int128 n, bool left)
 	return beyond ? x < 0 ? -1 : 0 : x >> n;
 }
 
-/* Philox4x32-10 of block n / 4 under the seed, word n % 4. */
+/* Word n % 4 of block n / 4 of Philox4x32-10 under the seed. */
 static uint32_t random_of(uint64_t seed, uint64_t n)
 {
 	uint32_t c0 = (uint32_t)(n / 4), c1 = (uint32_t)(n / 4 >> 32);
@@ -294,7 +296,7 @@ static ref_number int_of_two(const char *name, ref_number a, ref_number b)
 		r = y == 0 ? 0 : x % y;
 	else if (!strcmp(name, "pow"))
 		r = power(x, y);
-	else if (!strcmp(name, "hypot")) /* of floats, converted back */
+	else if (!strcmp(name, "hypot")) /* floats, converted back */
 		return ref_cast(ref_float(DT_F64, hypot((double)x, (double)y)),
 				t);
 	else if (!strcmp(name, "min"))
@@ -325,7 +327,8 @@ static ref_number int_of_one(const char *name, ref_number x)
 		return ref_int(x.type, minus ? -1 : x.i != 0);
 	if (!strcmp(name, "abs") || find_of_one(name) < 0)
 		return x;
-	/* A function of floats: that of the number, converted back. */
+	/* A function of floats: computed from the number as a float, and
+	 * converted back. */
 	ref_number f = ref_float(DT_F64, x.type == DT_U64
 						 ? (double)(uint64_t)x.i
 						 : (double)x.i);

@@ -1,13 +1,13 @@
-/* The variables of lambdas, their extents, and the points that they run
- * over. */
+/* The variables of lambdas, their extents, and the points over which they
+ * run. */
 #include "config.h"
 
 #include "compiler/verify/reference/frame.h"
 
 /* ---- extents ------------------------------------------------------------ */
 
-/* The extent of declared dimension `at` of a tensor; -1 where it is one of a
- * broadcast pack, which says nothing. */
+/* The extent of declared dimension `at' of a tensor; -1 if it is one of a
+ * broadcast pack, which determines nothing. */
 static int64_t extent_at(frame *f, const ref_name *n, int at)
 {
 	int first = 0, pack = ref_broadcast(f, n, &first);
@@ -21,7 +21,7 @@ static int64_t extent_at(frame *f, const ref_name *n, int at)
 static int64_t extent_in(frame *f, const ast_expr *e, const char *var,
 			 bool conditional);
 
-/* The number of dimensions before operand i of a read; all that the operands
+/* The number of dimensions before operand i of a read, or what the operands
  * from i on leave. */
 static int dims_before(frame *f, const ast_expr *e, int i, int rank)
 {
@@ -49,7 +49,7 @@ static int64_t extent_by_read(frame *f, const ast_expr *e, const char *var)
 	return -1;
 }
 
-/* The variables of a lambda that has one of this name hide it. */
+/* Whether a lambda has a variable of this name, which hides it. */
 static bool is_hidden(const ast_expr *lambda, const char *var)
 {
 	for (int i = 0; i < lambda->nvars; i++)
@@ -58,9 +58,9 @@ static bool is_hidden(const ast_expr *lambda, const char *var)
 	return false;
 }
 
-/* The number of elements that a variable runs over, by the dimensions that it
- * indexes by itself in e: a guarded read does not count, one under a condition
- * only if `conditional'.  -1 if nothing says. */
+/* The number of elements over which a variable runs, from the dimensions that
+ * it indexes alone in e.  Guarded reads do not count; those under a condition
+ * only if `conditional'.  -1 if nothing determines it. */
 static int64_t extent_in(frame *f, const ast_expr *e, const char *var,
 			 bool conditional)
 {

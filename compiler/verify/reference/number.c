@@ -1,4 +1,4 @@
-/* Types and conversions of the reference's numbers, by the definitions of the
+/* Types and conversions of the reference's numbers, from the definitions of the
  * formats. */
 #include "config.h"
 
@@ -9,14 +9,14 @@
 
 /* ---- formats ------------------------------------------------------------ */
 
-/* A format of exponent and mantissa, as IEEE 754 has them, or as the standard
- * of Open Compute and those of Graphcore and AMD have the small ones. */
+/* A format with exponent and mantissa: those of IEEE 754, and for small floats
+ * those of the Open Compute standard and of Graphcore and AMD. */
 typedef struct format {
 	dtype type;
 	int exponent, mantissa, bias;
 	double greatest;
 	bool infinity, nan;
-	bool one_zero; /* no -0 */
+	bool one_zero; /* there is no -0 */
 } format;
 
 static const format formats[] = {
@@ -60,7 +60,7 @@ bool ref_has_infinity(dtype t)
 	return s ? s->infinity : t != DT_F8E8M0;
 }
 
-/* The power of two that is next to f; of two that are as near the greater. */
+/* The power of two nearest to f; of two equally near ones the greater. */
 static double round_power(double f)
 {
 	if (!(f > 0) || isinf(f))
@@ -106,7 +106,7 @@ static int64_t wrap(dtype t, int64_t i)
 	return minus ? low - (INT64_C(1) << bits) : low;
 }
 
-/* The numbers of an integer type lie in [bottom, top). */
+/* Numbers of an integer type are in [bottom, top). */
 static double top_of(dtype t)
 {
 	return ldexp(1, dtype_bits(t) - dtype_is_signed(t));
@@ -175,7 +175,7 @@ double ref_unit(dtype t)
 	return t == DT_F64 ? 0x1p-53 : 0x1p-24;
 }
 
-/* The least number above 0 of the type in which one computes. */
+/* The least positive number of the type used for computing. */
 static double tiny(dtype t)
 {
 	return t == DT_F64 ? 0x1p-1074 : 0x1p-126;
@@ -202,7 +202,7 @@ ref_number ref_result(dtype t, double f, double error)
 
 /* ---- conversions -------------------------------------------------------- */
 
-/* A float where it may have been rounded to a type, or not. */
+/* A float that may or may not have been rounded to a type. */
 static ref_number about(dtype t, double f)
 {
 	double error = fabs(ref_round(t, f) - f);
@@ -211,7 +211,7 @@ static ref_number about(dtype t, double f)
 			       .error = isnan(error) ? 0 : error };
 }
 
-/* inf, the greatest number of a type. */
+/* inf as the greatest number of a type. */
 static ref_number extreme(dtype t, bool minus)
 {
 	if (dtype_is_int(t)) {
@@ -264,7 +264,7 @@ ref_number ref_passed(ref_number x)
 	if (!dtype_is_float(x.type) || x.doubt || r.doubt)
 		return r;
 	double far = fabs(r.f - x.f);
-	if (isnan(far)) /* as is inf - inf */
+	if (isnan(far)) /* like inf - inf */
 		return r.f == x.f || (isnan(r.f) && isnan(x.f))
 			       ? x : ref_doubt(x.type);
 	x.error = fmax(x.error, r.error + far);
@@ -300,7 +300,7 @@ ref_number ref_cast(ref_number x, dtype t)
 
 /* ---- bits --------------------------------------------------------------- */
 
-/* The bits of a float that is exact; false for a NaN, which has many. */
+/* The bits of an exact float.  Returns false for a NaN, which has many. */
 static bool bits_of(dtype t, double f, uint64_t *bits)
 {
 	const format *s = format_of(t);
@@ -327,7 +327,7 @@ static bool bits_of(dtype t, double f, uint64_t *bits)
 	return true;
 }
 
-/* The float of a format that has these bits. */
+/* The float of a format with these bits. */
 static double float_of(const format *s, uint64_t bits)
 {
 	int width = s->exponent + s->mantissa;
@@ -369,7 +369,7 @@ ref_number ref_bitcast(ref_number x, dtype t)
 	if (!dtype_is_float(x.type))
 		return from_bits(t, bits);
 	x = ref_stored(x);
-	/* Of two zeros min and max give either. */
+	/* min and max may give either of two zeros. */
 	if (x.doubt || x.error > 0 || x.f == 0 || !bits_of(x.type, x.f, &bits))
 		return ref_doubt(t);
 	return from_bits(t, bits);
@@ -377,7 +377,7 @@ ref_number ref_bitcast(ref_number x, dtype t)
 
 /* ---- saturate ----------------------------------------------------------- */
 
-/* The number of type x within t's range that is next to its bound. */
+/* The number of type x within t's range that is nearest to the bound. */
 static double bound_within(dtype x, dtype t, bool low)
 {
 	double b = dtype_is_float(t) ? low ? ref_least(t) : ref_greatest(t)
@@ -391,8 +391,9 @@ static double bound_within(dtype x, dtype t, bool low)
 	uint64_t bits;
 	if (!outside || !bits_of(x, r, &bits))
 		return r;
-	/* Away from the bound: of a float's bits the one below is towards zero.
-	 * A least number above 0, that of powers of two, is left upwards. */
+	/* Move away from the bound: the next lower bits of a float are towards
+	 * zero.  For powers of two the least positive number is left
+	 * upwards. */
 	return from_bits(x, low && b > 0 ? bits + 1 : bits - 1).f;
 }
 
@@ -402,7 +403,7 @@ static ref_number saturate_float(ref_number x, dtype t)
 	double high = bound_within(x.type, t, false);
 	if (x.f - x.error < low && x.f + x.error > low)
 		x.error += fabs(x.f - low);
-	/* A bound of 0 is no negative zero. */
+	/* A bound of 0 is not a negative zero. */
 	if (x.f <= low)
 		x.f = low;
 	if (x.f > high)

@@ -1,4 +1,4 @@
-/* Reductions, and opaque functions, of the reference. */
+/* Reductions and opaque functions of the reference. */
 #include "config.h"
 
 #include "compiler/verify/reference/frame.h"
@@ -9,15 +9,16 @@
 
 /* ---- terms -------------------------------------------------------------- */
 
-/* A reduction of which some terms have been added. */
+/* A reduction to which some terms have been added. */
 typedef struct tally {
 	const char *reducer;
 	dtype type; /* of the terms */
 	int64_t n;
 	ref_number value;
 	double sum;		/* of |terms| */
-	double most, least;	/* product of the factors above 1, below 1 */
-	VEC(ref_number) terms;	/* of ArgMax and ArgMin */
+	/* products of the factors above 1 and below 1 */
+	double most, least;
+	VEC(ref_number) terms;	/* for ArgMax and ArgMin */
 	bool doubt;
 } tally;
 
@@ -63,8 +64,8 @@ static void add_product(tally *y, ref_number v)
 	y->least *= far > 0 ? fmin(far, 1) : 1;
 }
 
-/* One term that is surely false decides And, one that is surely true Or, even
- * if others are in doubt. */
+/* A term that is certainly false decides And, and one that is certainly true
+ * decides Or, even if others are in doubt. */
 static void add_logic(tally *y, ref_number v)
 {
 	bool deciding = is(y, "Or");
@@ -101,7 +102,7 @@ static void add_term(arena *a, tally *y, ref_number v)
 
 /* ---- results ------------------------------------------------------------ */
 
-/* The sum in any order: each addition rounds. */
+/* The sum in any order; each addition rounds. */
 static ref_number end_sum(const tally *y)
 {
 	if (!dtype_is_float(y->type))
@@ -131,8 +132,8 @@ static ref_number end_product(const tally *y)
 }
 
 /* In a type without infinity, Max begins with the least number of the type and
- * Min with the greatest; a term that has not been rounded yet may lie beyond
- * these, and then the result is in doubt. */
+ * Min with the greatest.  A term that is not rounded yet may be beyond these;
+ * then the result is in doubt. */
 static ref_number end_extreme(const tally *y)
 {
 	dtype t = y->type;
@@ -143,8 +144,8 @@ static ref_number end_extreme(const tally *y)
 	return y->value;
 }
 
-/* The position of the first of the greatest (or least) terms; a NaN is greater
- * and less than all. */
+/* The position of the first greatest (or least) term.  A NaN counts as greater
+ * and less than all others. */
 static ref_number end_where(const tally *y)
 {
 	bool max = is(y, "ArgMax"), is_float = dtype_is_float(y->type);
@@ -196,8 +197,8 @@ static ref_number end(const tally *y)
 
 /* ---- reductions --------------------------------------------------------- */
 
-/* The type of the terms.  Terms that are constants have the type of the
- * reduction; those that are compared have none around them. */
+/* The type of the terms.  Constants have the type of the reduction.  Terms that
+ * are compared have no type around them. */
 static dtype type_of_terms(frame *f, const ast_expr *e, dtype type)
 {
 	dtype t = ref_type_of(f, e->args[0]->args[0]), around = f->around;
@@ -234,7 +235,7 @@ ref_number ref_reduce(frame *f, const ast_expr *e, dtype type)
 
 /* ---- opaque functions --------------------------------------------------- */
 
-/* The elements of a tensor at the indices of arg, all along its ':'. */
+/* The elements of a tensor at the indices of arg, all elements for each ':'. */
 static ref_tensor slice_of(frame *f, const ast_expr *arg)
 {
 	const char *name = arg->kind == AST_INDEX ? arg->args[0]->name
@@ -243,7 +244,7 @@ static ref_tensor slice_of(frame *f, const ast_expr *arg)
 	ref_tensor s = { .type = n.tensor->type };
 	if (ref_uses_fault(f, &n) || arg->kind != AST_INDEX)
 		return *n.tensor;
-	/* Each ':' becomes a variable of this place. */
+	/* Each ':' becomes a variable here. */
 	int nnames = f->names.n, at = 0;
 	axis axes[REF_MAX_NDIM];
 	ast_expr vars[REF_MAX_NDIM], *items[REF_MAX_VARS];
@@ -275,8 +276,8 @@ static ref_tensor slice_of(frame *f, const ast_expr *arg)
 	return s;
 }
 
-/* The dimensions of what a call returns: sizes are bound by the slices, and
- * attributes by the call. */
+/* The dimensions of a call's result.  Sizes are bound by the slices, attributes
+ * by the call. */
 static void opaque_dims(frame *f, const ast_expr *call, const ast_opaque *o,
 			const ref_tensor *slices, ref_tensor *to)
 {
@@ -296,8 +297,8 @@ static void opaque_dims(frame *f, const ast_expr *call, const ast_opaque *o,
 	ref_declared_dims(&own, &o->results[0], to);
 }
 
-/* Whether all elements are exact.  Otherwise the result of an opaque function
- * is in doubt, since nothing is known about how it propagates errors. */
+/* Whether all elements are exact.  If not, the result of an opaque function is
+ * in doubt, because its propagation of errors is unknown. */
 static bool are_exact(const ref_tensor *t)
 {
 	int64_t n = ref_count(t);

@@ -1,4 +1,4 @@
-/* Evaluates expressions, reductions, lambdas, and with them an operator. */
+/* Evaluates expressions, reductions and lambdas, and with these an operator. */
 #include "config.h"
 
 #include "compiler/verify/reference/frame.h"
@@ -26,7 +26,7 @@ static double as_double(ref_number x)
 	return x.fraction ? x.f : (double)x.i;
 }
 
-/* A constant as a number of i64 if it is `whole', else of f64. */
+/* A constant as a number of i64 if it is `whole', otherwise of f64. */
 static ref_number in_widest(ref_number x, bool whole)
 {
 	if (x.doubt)
@@ -36,7 +36,7 @@ static ref_number in_widest(ref_number x, bool whole)
 				     .error = x.error };
 }
 
-/* The result of a function of such numbers, as a constant. */
+/* The result of a function on such numbers, as a constant. */
 static ref_number as_constant(ref_number x)
 {
 	if (x.type == DT_BOOL)
@@ -65,8 +65,8 @@ static ref_number apply(const char *name, ref_number x, ref_number y)
 	return ref_apply(name, 2, ref_meet(x, t), ref_meet(y, t));
 }
 
-/* The type in which operands are computed: what they have, or, of a test, what
- * constants have here, or that of the result. */
+/* The type in which operands are computed: their own.  If they have none, for a
+ * test the type that constants have here, otherwise the type of the result. */
 static dtype operand_type(frame *f, ast_expr *const *e, int n, bool test)
 {
 	dtype t = DT_NONE;
@@ -109,7 +109,7 @@ static ref_number unary(frame *f, const ast_expr *e)
 	return x;
 }
 
-/* The one that the condition chooses, of the type that both have. */
+/* The alternative that the condition chooses, in the common type of both. */
 static ref_number choice(frame *f, const ast_expr *e, ast_expr *const args[3])
 {
 	const ast_expr *only = ref_chosen(f, args);
@@ -129,7 +129,7 @@ static ref_number choice(frame *f, const ast_expr *e, ast_expr *const args[3])
 
 static ref_number conversion(frame *f, const ast_expr *e, builtin_rule rule)
 {
-	bool keeps = rule == RULE_SATURATE; /* the type */
+	bool keeps = rule == RULE_SATURATE; /* it keeps the type */
 	dtype t = ref_type_named(f, e->args[1]);
 	dtype of = operand_type(f, e->args, 1, !keeps || f->want == DT_NONE);
 	ref_number x = ref_eval_typed(f, e->args[0], of);
@@ -139,7 +139,7 @@ static ref_number conversion(frame *f, const ast_expr *e, builtin_rule rule)
 	return rule == RULE_CAST ? ref_cast(x, t) : ref_bitcast(x, t);
 }
 
-/* An integer of any type as an index. */
+/* The value of an integer of any type as an index. */
 static ref_number index_value(frame *f, const ast_expr *e)
 {
 	dtype around = f->around;
@@ -184,7 +184,7 @@ static ref_number points(frame *f, const ast_expr *item)
 	return ref_constant(count);
 }
 
-/* A function of one argument of a constant: a constant again, but for tests. */
+/* A function of one constant: a constant again, except for tests. */
 static ref_number of_constant(const char *name, ref_number x)
 {
 	const builtin *b = builtin_find(BUILTIN_SCALAR, name);
@@ -245,7 +245,7 @@ static ref_number call(frame *f, const ast_expr *e)
 
 /* ---- reads -------------------------------------------------------------- */
 
-/* The indices of dimensions that are left to ..unravel(position). */
+/* The indices in dimensions that are left to ..unravel(position). */
 static void unravel(int64_t at, const int64_t *dims, int n, int64_t *to)
 {
 	for (int d = n - 1; d > 0; d--) {
@@ -257,8 +257,8 @@ static void unravel(int64_t at, const int64_t *dims, int n, int64_t *to)
 		to[0] = at;
 }
 
-/* The indices of a read, one for each dimension of rank; false where one is in
- * doubt. */
+/* The indices of a read, one for each of `rank' dimensions.  Returns false if
+ * one is in doubt. */
 static bool indices(frame *f, const ast_expr *e, const int64_t *dims, int rank,
 		    int64_t *to)
 {
@@ -292,7 +292,8 @@ static bool indices(frame *f, const ast_expr *e, const int64_t *dims, int rank,
 	return sure;
 }
 
-/* Indices over a broadcast pack as those of the tensor's own dimensions. */
+/* Converts indices over a broadcast pack to those of the tensor's own
+ * dimensions. */
 static void own_indices(frame *f, const ref_name *n, int64_t *index)
 {
 	int at = 0, pack = ref_broadcast(f, n, &at);
@@ -352,7 +353,7 @@ static ref_number attr_element(const ref_attr *v, int64_t i)
 	}
 }
 
-/* A name, or e with indices behind it. */
+/* The value of a name, or of e with indices after it. */
 static ref_number named(frame *f, const ast_expr *e, const char *name,
 			const ast_expr *otherwise)
 {
@@ -452,8 +453,8 @@ int64_t ref_eval_size(frame *f, const ast_expr *e)
 
 /* ---- operators ---------------------------------------------------------- */
 
-/* A lambda as a tensor of the given type, DT_NONE for its own; over the n
- * extents, or those of its variables where they are NULL. */
+/* The lambda's tensor of the given type; DT_NONE: its own.  It runs over the
+ * given extents, or over those of its variables if extents is NULL. */
 static ref_tensor *tensor_of(frame *f, const ast_expr *lambda,
 			     const int64_t *extents, dtype type)
 {

@@ -132,8 +132,8 @@ int ref_rank(frame *f, const ref_name *n)
 			: n->declared->ndims - 1 + f->packs.at[pack].rank;
 }
 
-/* The pack of a broadcast parameter's own dimensions; -1 where the name is not
- * one's. */
+/* The pack of a broadcast parameter's own dimensions; -1 if the name is no such
+ * parameter. */
 static int own_pack(frame *f, const char *name)
 {
 	const ref_name *n = ref_find(f, name);
@@ -151,7 +151,7 @@ static int own_pack(frame *f, const char *name)
 	return add_pack(f, own);
 }
 
-/* The pack that an attribute's list gives the extents of; -1. */
+/* The pack whose extents an attribute's list gives; -1 if there is none. */
 static int listed_pack(frame *f, const char *name)
 {
 	const ref_attr *v = ref_find_attr(f, name);
@@ -175,7 +175,7 @@ static int need_pack(frame *f, const char *name, range at)
 	return p;
 }
 
-/* The positions in pack `all` that a broadcast parameter has. */
+/* Marks the positions in pack `all' that a broadcast parameter has. */
 static bool own_axes(frame *f, const ast_expr *sel, int all, bool *selected)
 {
 	const ref_name *n = sel->kind == AST_NAME ? ref_find(f, sel->name)
@@ -192,7 +192,7 @@ static bool own_axes(frame *f, const ast_expr *sel, int all, bool *selected)
 	return true;
 }
 
-/* The axes that a selector lists, from 0. */
+/* The axes that a selector lists, counted from 0.  Returns their number. */
 static int listed_axes(frame *f, const ast_expr *sel, int rank,
 		       int axes[REF_MAX_NDIM])
 {
@@ -250,8 +250,8 @@ int ref_width(frame *f, const ast_expr *item)
 
 /* ---- sizes and packs of parameters -------------------------------------- */
 
-/* Whether all packs of a parameter but at most one are known; *open is that
- * one, -1 for none. */
+/* Whether at most one pack of a parameter is unknown; *open is that one, -1 if
+ * all are known. */
 static bool is_ready(frame *f, const ast_tensor *t, int *open)
 {
 	*open = -1;
@@ -298,8 +298,8 @@ static void bind_param(frame *f, int param, int open)
 	}
 }
 
-/* Makes the pack of a broadcast parameter as wide as it needs, the shapes
- * aligned at their ends. */
+/* Widens the pack of a broadcast parameter as needed, with shapes aligned at
+ * their ends. */
 static void bind_broadcast(frame *f, int param)
 {
 	const ast_tensor *t = &f->op->params[param];

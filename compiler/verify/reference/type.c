@@ -1,4 +1,4 @@
-/* The types of expressions: only constants convert by themselves; they have no
+/* The types of expressions.  Only constants convert by themselves: they have no
  * type until they are combined with a number that has one. */
 #include "config.h"
 
@@ -25,7 +25,7 @@ dtype ref_type_named(frame *f, const ast_expr *e)
 
 static dtype type_of_name(const ref_name *n)
 {
-	if (!n) /* bound by a lambda that is not entered */
+	if (!n) /* bound by a lambda not entered yet */
 		return DT_I64;
 	switch (n->means) {
 	case MEANS_VAR:
@@ -40,14 +40,14 @@ static dtype type_of_name(const ref_name *n)
 	return n->v.type;
 }
 
-/* Of x, or of y where x is a constant. */
+/* The type of x, or of y if x is a constant. */
 static dtype either(frame *f, const ast_expr *x, const ast_expr *y)
 {
 	dtype t = ref_type_of(f, x);
 	return t == DT_NONE ? ref_type_of(f, y) : t;
 }
 
-/* Whether a function of constants is one, too. */
+/* Whether a function of constants gives a constant. */
 static bool is_arithmetic(const char *name)
 {
 	const builtin *b = builtin_find(BUILTIN_SCALAR, name);
@@ -56,13 +56,14 @@ static bool is_arithmetic(const char *name)
 		b->rule == RULE_INTEGER);
 }
 
-/* Whether a constant of this type stays one: it is no number of a type. */
+/* Whether a constant of this type stays one, because it is no number of a
+ * type. */
 static bool is_open(dtype t)
 {
 	return t == DT_NONE || t == DT_BOOL;
 }
 
-/* Whether e is made of literals, sizes and attributes alone. */
+/* Whether e consists of literals, sizes and attributes only. */
 bool ref_is_constant(frame *f, const ast_expr *e)
 {
 	const ref_name *n;
@@ -93,8 +94,7 @@ bool ref_is_constant(frame *f, const ast_expr *e)
 	case AST_UNARY:
 		break;
 	case AST_BINARY:
-		/* An argument that decides by itself leaves the other one
-		 * out. */
+		/* If one argument decides alone, the other is left out. */
 		if ((e->op == OP_AND || e->op == OP_OR) &&
 		    ref_is_constant(f, e->args[0]) &&
 		    (ref_eval(f, e->args[0]).i != 0) == (e->op == OP_OR))
@@ -191,8 +191,8 @@ static dtype type_of_call(frame *f, const ast_expr *e)
 	return DT_NONE;
 }
 
-/* Whether a number is a fraction; infinity is only where it could be no
- * integer of the type around it. */
+/* Whether a number is a fraction.  Infinity is one only if the type around it
+ * could not be an integer type. */
 static bool is_fraction(const frame *f, ref_number x)
 {
 	return x.fraction && (f->around == DT_NONE || !isinf(x.f));
@@ -208,7 +208,7 @@ static bool is_fractional_name(frame *f, const char *name)
 						is_fraction(f, n->v);
 }
 
-/* Whether e, which is made of constants, has fractions. */
+/* Whether e, an expression of constants, has fractions. */
 static bool is_fractional(frame *f, const ast_expr *e)
 {
 	const builtin *b;
@@ -248,7 +248,7 @@ ref_number ref_chosen_value(frame *f, ast_expr *const args[3], ref_number x)
 	if (!is_open(t))
 		return ref_meet(x, t);
 	dtype around = f->around;
-	f->around = DT_I64; /* infinity is no fraction */
+	f->around = DT_I64; /* so infinity is no fraction */
 	bool fraction = is_fractional(f, args[1]) || is_fractional(f, args[2]);
 	f->around = around;
 	return fraction && !x.fraction && !x.doubt ? ref_fraction((double)x.i)
