@@ -5,7 +5,7 @@
  * by a call's results give those by its arguments, through the derived
  * gradients of its operator.  Contributions of several calls are added up.
  * Only tensors between a weight and the loss are considered.  (Griewank,
- * Walther, "Evaluating derivatives", 2nd ed., ch.  3.) */
+ * Walther, "Evaluating derivatives", 2nd ed., chapter 3.) */
 #include "config.h"
 
 #include "compiler/train/trainer.h"
