@@ -173,6 +173,11 @@ def check_both(folder):
                            "interpreter"), planned)
             peaks.append(planned["peak_bytes_per_device"])
         expect(f"both {more}: {peaks}", peaks[1] < peaks[0])
+    # Labels are counted where they are, behind all weights.
+    planned = call(TDLC, "plan", path, "-k", "2", "--stages", "2",
+                   "--micro-batches", "4", "-o", plan)
+    check_run(call(TDLRUN, plan, "--verify", "--kernels", "interpreter"),
+              planned)
 
 
 def main():

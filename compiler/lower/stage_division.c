@@ -127,6 +127,23 @@ static void divide_by_readers(divider *x)
 	}
 }
 
+/* Puts nodes of the turns that nothing in the turns reads, such as a count of
+ * labels, into the last part that they read from. */
+static void divide_by_inputs(divider *x)
+{
+	const graph *g = x->g;
+	for (node_id n = 0; n < g->nnodes; n++) {
+		const node *of = &g->nodes[n];
+		if (!is_body(g, n) || x->part[n] != NONE)
+			continue;
+		for (int i = 0; i < of->kernel->ninputs; i++) {
+			node_id from = g->tensors[of->inputs[i]].producer;
+			if (is_body(g, from) && x->part[from] > x->part[n])
+				x->part[n] = x->part[from];
+		}
+	}
+}
+
 /* The part of the node that computes the largest input of a node, among nodes
  * whose part is known; NONE. */
 static int part_of_inputs(const divider *x, node_id n)
@@ -235,6 +252,7 @@ static void divide(divider *x)
 	divide_backward(x);
 	find_passes(x);
 	divide_by_readers(x);
+	divide_by_inputs(x);
 	divide_after(x);
 	divide_by_readers(x);
 	for (node_id n = 0; n < x->g->nnodes; n++)
