@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	%D%/generation.py \
 	%D%/gpu.py \
 	%D%/highs.py \
+	%D%/larger.py \
 	%D%/losses.py \
 	%D%/machines.py \
 	%D%/pins/moe-data.pins \
@@ -97,6 +98,12 @@ bench-alpa: tdlc$(EXEEXT)
 	TDLC=./tdlc TDL_OPDEFS=$(srcdir)/opdefs \
 		$(PYTHON) $(srcdir)/%D%/alpa.py $(ALPA_FLAGS)
 .PHONY: bench-alpa
+
+# LARGER_FLAGS='-k 4 --memory 8GB vgg19 wresnet'
+bench-larger: tdlc$(EXEEXT)
+	TDLC=./tdlc TDL_OPDEFS=$(srcdir)/opdefs \
+		$(PYTHON) $(srcdir)/%D%/larger.py $(LARGER_FLAGS)
+.PHONY: bench-larger
 
 # MACHINES_FLAGS='--rounds 9 gpt2'
 bench-machines: tdlc$(EXEEXT) tdlrun$(EXEEXT) $(nodist_calibration_DATA)
