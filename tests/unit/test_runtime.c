@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "compiler/codegen/codegen.h"
 #include "kernel/eval.h"
 #include "layout/mesh.h"
@@ -469,6 +470,55 @@ START_TEST(teams)
 }
 END_TEST
 
+/* A call of a pool, one part of which ends early. */
+typedef struct outing {
+	thread_pool *pool;
+	int culprit, done[4];
+} outing;
+
+static void go(void *arg, int i)
+{
+	outing *o = arg;
+	if (i == o->culprit)
+		memory_fail(MEMORY_STOPPED);
+	o->done[i]++;
+}
+
+static void go_all(void *arg)
+{
+	outing *o = arg;
+	thread_pool_run(o->pool, 4, go, o);
+}
+
+/* The call of a memory of its own ends as the part does, when all others are
+ * done, and the pool computes the next one. */
+static void go_often(void *arg, int number)
+{
+	outing *o = (outing *)arg + number;
+	for (int round = 0; round < 60; round++) {
+		memory m = { 0 };
+		o->culprit = round % 6;
+		memory_end want = o->culprit < 4 ? MEMORY_STOPPED : MEMORY_DONE;
+		ck_assert_int_eq(memory_call(&m, go_all, o), want);
+	}
+}
+
+START_TEST(a_part_that_fails_ends_the_call_alone)
+{
+	outing all[2] = { 0 };
+	for (int i = 0; i < 2; i++)
+		all[i].pool = thread_pool_open(4, _i);
+	thread_pool *both = thread_pool_open(2, false);
+	thread_pool_run(both, 2, go_often, all);
+	thread_pool_close(both);
+	for (int i = 0; i < 2; i++) {
+		for (int part = 0; part < 4; part++)
+			ck_assert_int_eq(all[i].done[part], 50);
+		thread_pool_close(all[i].pool);
+	}
+}
+END_TEST
+
 /* Workers that need all others to come to where they are. */
 enum { CROWD = 4, MEETINGS = 300, DROPOUT = 200 };
 
@@ -543,6 +593,7 @@ Suite *suite(void)
 	tcase_add_test(c, differences);
 	tcase_add_test(c, a_failure_ends_all);
 	tcase_add_loop_test(c, teams, 0, 2);
+	tcase_add_loop_test(c, a_part_that_fails_ends_the_call_alone, 0, 2);
 	tcase_add_loop_test(c, workers_wait_for_all_others, 0, 2);
 	suite_add_tcase(s, c);
 	return s;
