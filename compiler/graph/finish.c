@@ -141,12 +141,20 @@ static bool is_fixed(const graph_builder *b, const built_tensor *x)
 			      : x->number && !b->training;
 }
 
+/* A constant that a state begins with, as running statistics, is none of them:
+ * the state has its name. */
 static void list_fixed(graph_builder *b, graph *g)
 {
+	strmap *states = strmap_new(b->tmp);
+	for (int i = 0; i < b->tensors.n; i++) {
+		const built_tensor *x = b->tensors.at[i];
+		if (x->t.kind == TENSOR_STATE && x->t.name)
+			strmap_put(states, x->t.name, b);
+	}
 	g->fixed = ARENA_ARRAY(b->arena, const char *, b->tensors.n + 1);
 	for (int i = 0; i < b->tensors.n; i++) {
 		const built_tensor *x = b->tensors.at[i];
-		if (is_fixed(b, x))
+		if (is_fixed(b, x) && !strmap_get(states, x->t.name))
 			g->fixed[g->nfixed++] =
 				graph_presentable(b->arena, x->t.name);
 	}

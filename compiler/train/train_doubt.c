@@ -60,6 +60,15 @@ static bool is_uniform(graph_builder *b, tensor_id t)
 	return n > 0;
 }
 
+/* Whether a weight was named itself, not by a pattern. */
+static bool is_named(const weight_globs *g, const char *name)
+{
+	for (int i = 0; i < g->n; i++)
+		if (!strcmp(g->at[i], name))
+			return true;
+	return false;
+}
+
 /* The reason to doubt that a tensor is a weight; NULL if there is none.  A
  * tensor of one dimension with equal elements and one user may be the weight of
  * a norm before training.  A single number is a weight only if weights were
@@ -112,7 +121,8 @@ void train_doubt(trainer *t)
 			continue;
 		if (x->folded_from)
 			add_name(t, &folded, x->name, x->folded_from);
-		else if ((why = doubt(t, i, u.count[i])))
+		else if (!is_named(&t->o->only, x->name) &&
+			 (why = doubt(t, i, u.count[i])))
 			add_name(t, &doubted, x->name, why);
 	}
 	if (doubted.count > 0)

@@ -5,6 +5,8 @@ The names of what the graph computes, and of parameters, are the same in both, s
 that a layout of the plan is a layout in the exported graph.
 """
 import contextlib
+import fnmatch
+import glob
 import io
 import json
 import operator
@@ -14,6 +16,7 @@ import tempfile
 import warnings
 import zipfile
 
+import onnx_ir
 import torch
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import (DTensor, Partial, Replicate, Shard,
@@ -29,11 +32,18 @@ from ._lib import ffi, lib
 from .context import Context, TdlWarning
 from .objects import Model, Plan
 
-_REDUCE_OPS = {"Sum": "sum", "Max": "max", "Min": "min"}
-# A block of a tensor need not lie as the whole would.
-_RESHAPES = {torch.ops.aten.view.default: torch.ops.aten.reshape.default,
-             torch.ops.aten._unsafe_view.default:
-             torch.ops.aten.reshape.default}
+# Of bools, all are true where the least is.
+_REDUCE_OPS = {"Sum": "sum", "Prod": "product", "Max": "max", "Min": "min",
+               "And": "min", "Or": "max"}
+# What DTensor has a rule for, in place of what it has none for or one that is no
+# good: a block of a tensor need not lie as the whole would.
+_INSTEAD = {
+    torch.ops.aten.view.default: torch.ops.aten.reshape.default,
+    torch.ops.aten._unsafe_view.default: torch.ops.aten.reshape.default,
+    torch.ops.aten.unsafe_split.Tensor: torch.ops.aten.split.Tensor,
+    torch.ops.aten.unsafe_split_with_sizes.default:
+    torch.ops.aten.split_with_sizes.default,
+    torch.ops.aten.unsafe_chunk.default: torch.ops.aten.chunk.default}
 _MOST_IN_MEMORY = 1 << 30  # bytes of weights; protobuf takes 2 GiB
 
 
@@ -54,11 +64,26 @@ def _export(module, args, kwargs, train):
         program = torch.onnx.export(
             module, args, kwargs=kwargs, dynamo=True, optimize=False,
             external_data=False, verbose=False, opset_version=20)
+    _use_own_statistics(program)
     if train:
         first = program.model.graph.outputs[0]
         if list(first.shape or ()) == []:
             first.name = "loss"
     return program
+
+
+def _use_own_statistics(program):
+    """Batch normalisations that the exported graph computes with the batch's
+    statistics: the exporter writes all of them as if they used running ones."""
+    of = {n.name: n for n in program.exported_program.graph.nodes}
+    for n in program.model.graph:
+        made_of = of.get(_owner(n)) if n.op_type == "BatchNormalization" \
+            else None
+        if made_of is None:
+            continue
+        names = [x.name for x in made_of.target._schema.arguments]
+        if dict(zip(names, made_of.args)).get("training"):
+            n.attributes.add(onnx_ir.AttrInt64("training_mode", 1))
 
 
 def _load(context, program, folder, options):
@@ -73,6 +98,38 @@ def _load(context, program, folder, options):
     return Model(path, context=context, **options)
 
 
+def _statistics(exported):
+    """The names of running statistics, buffers that training changes."""
+    buffers = exported.graph_signature.inputs_to_buffers
+    for n in exported.graph.nodes:
+        if isinstance(n.target, torch._ops.OpOverload):
+            for a, x in zip(n.target._schema.arguments, n.args):
+                if a.name in ("running_mean", "running_var") and \
+                        isinstance(x, torch.fx.Node) and x.name in buffers:
+                    yield buffers[x.name]
+
+
+def _weights(module, program, patterns, evaluate):
+    """The --train-only of a module: its parameters that the graph has and that
+    require a gradient, of these those that the user's patterns fit; for a plan
+    that evaluates all that a checkpoint has.  Other buffers, constants and what
+    was frozen are initializers, too."""
+    if isinstance(patterns, str):
+        patterns = [patterns]
+    names = [n for n, p in module.named_parameters(remove_duplicate=False)
+             if p.requires_grad]
+    if not names:
+        raise ValueError("no parameter of the module requires a gradient")
+    chosen = [n for n in names if patterns is None or
+              any(fnmatch.fnmatchcase(n, p) for p in patterns)]
+    unused = [p for p in patterns or ()
+              if not fnmatch.filter(names, p)]  # tdlc's own message
+    if evaluate:
+        chosen += _statistics(program.exported_program)
+    return [glob.escape(n) for n in dict.fromkeys(chosen)
+            if n in program.model.graph.initializers] + unused
+
+
 def plan(module, example_inputs, devices, *, example_kwargs=None, train=False,
          context=None, **options):
     """Plans a module for so many devices.
@@ -83,7 +140,9 @@ def plan(module, example_inputs, devices, *, example_kwargs=None, train=False,
     the operator that computes it of the first output and a label.  Options are
     those of `tdlc plan', with _ for -: memory="80GB", algorithm="auto",
     topology="8xh100-nvlink", optimizer="adamw,lr=1e-3", ..  Without `optimizer'
-    a step of training ends with the gradients' update by sgd.
+    a step of training ends with the gradients' update by sgd.  Trained are the
+    parameters that require a gradient, of which `train_only' and `freeze' leave
+    some.
     """
     if not isinstance(example_inputs, tuple):
         example_inputs = (example_inputs,)
@@ -97,6 +156,9 @@ def plan(module, example_inputs, devices, *, example_kwargs=None, train=False,
     if train:
         of_model.update(train=True)
         of_model.setdefault("optimizer", "sgd")
+    if train or of_model.get("evaluate"):
+        of_model["train_only"] = _weights(
+            module, program, of_model.get("train_only"), not train)
     folder = tempfile.TemporaryDirectory(prefix="tdl-")
     model = _load(context, program, folder.name, of_model)
     fused = model.search(devices, **of_plan)
@@ -138,13 +200,14 @@ def _without_sources(tables):
 
 def _owners(onnx):
     """The exported graph's node of each named node of the ONNX model."""
-    owners = {}
-    for n in onnx:
-        text = n.metadata_props.get("pkg.torch.onnx.fx_node", "")
-        found = re.match(r"%(\w+) :", text)
-        if found and n.name:
-            owners[n.name] = found[1]
-    return owners
+    return {n.name: _owner(n) for n in onnx if n.name and _owner(n)}
+
+
+def _owner(n):
+    """The exported graph's node of a node of the ONNX model; None."""
+    text = n.metadata_props.get("pkg.torch.onnx.fx_node", "")
+    found = re.match(r"%(\w+) :", text)
+    return found[1] if found else None
 
 
 class TorchPlan:
@@ -167,6 +230,18 @@ class TorchPlan:
         self._folder = folder  # of weights that are in no memory
         self._layouts = _Layouts(tables, owners)
         self._renamed = {loss: "loss"} if loss else {}
+        self._tied = self._find_tied()
+
+    def _find_tied(self):
+        """By the name of a tensor in the module: the name by which the plan has
+        it, where several modules share it."""
+        names = {}
+        for name, x in self.program.state_dict.items():
+            if x.numel():
+                names.setdefault((x.data_ptr(), x.shape, x.stride()),
+                                 []).append(name)
+        return {name: kept for group in names.values() for name in group
+                for kept in group if kept in self._layouts.tensors}
 
     def save(self, path):
         """A file for load(): made once, read by each process of a run.  It has
@@ -204,7 +279,8 @@ class TorchPlan:
     def placements(self, name):
         """Of a parameter by its name in the module, an input, or a result by
         its name in .program.graph; None where the plan has no such tensor."""
-        return self._layouts.stored(self._renamed.get(name, name))
+        name = self._renamed.get(name, name)
+        return self._layouts.stored(self._tied.get(name, name))
 
     def to_dtensor(self, module, mesh):
         """A module of the same parameters by the same names, as DTensors, that
@@ -218,14 +294,18 @@ class TorchPlan:
 
     def state_dict(self, path):
         """The module's parameters and buffers out of a checkpoint of tdlrun, a
-        file or the newest of a folder, or out of a file of safetensors."""
+        file or the newest of a folder, or out of a file of safetensors.  What the
+        plan does not have, as what no step changes, is that of the exported
+        module."""
         found = checkpoints.read(path)
-        names = set(self.program.state_dict)
-        missing = sorted(n for n in names - set(found)
+        own = self.program.state_dict
+        missing = sorted(n for n in own.keys() - found.keys()
                          if n in self._layouts.states)
         if missing:
             raise KeyError(f"{path} has no {', '.join(missing)}")
-        return {name: found[name] for name in names & set(found)}
+        return {name: found.get(name, found.get(self._tied.get(name),
+                                                x.detach()))
+                for name, x in own.items()}
 
     def save_state_dict(self, state_dict, path):
         """What tdlrun --parameters reads: .npz, or .safetensors."""
@@ -285,7 +365,7 @@ class _Layouts:
         self.naxes = len(tables["mesh"])
         self.tensors = {t["name"]: t for t in tables["tensors"]}
         self.states = {t["name"] for t in tables["tensors"]
-                       if t["role"] in ("state", "constant")}
+                       if t["role"] == "state"}
         self._kernels = tables["kernels"]
         self._names = [t["name"] for t in tables["tensors"]]
         self._nodes = self._by_graph_node(
@@ -371,7 +451,8 @@ class _Layouts:
             vars_[cut][1] == "output" else None
 
     def made(self, node, name):
-        """The placements in which a node computes its result."""
+        """The placements in which a node that is divided blockwise computes its
+        result."""
         for n in self._nodes.get(node, ()):
             if self._names[n["output"]] == name:
                 return self._full([_placement(c) for c in n["cuts"]])
@@ -590,9 +671,9 @@ class _Run(torch.fx.Interpreter):
             return n.target(*args, **kwargs)
         args, kwargs = pytree.tree_map_only(torch.Tensor, self._as_dtensor,
                                             (args, kwargs))
-        if not _is_divided(n.target):
+        target = _INSTEAD.get(n.target, n.target)
+        if not _is_divided(target):
             return self._by_plan(n, args, kwargs)
-        target = _RESHAPES.get(n.target, n.target)
         try:
             return target(*args, **kwargs)
         except (NotImplementedError, RuntimeError, ValueError, IndexError,
@@ -612,9 +693,9 @@ class _Run(torch.fx.Interpreter):
         name = self._name(n)
         t = self.plan._layouts.tensors.get(name)
         axes = self.plan._layouts.blockwise(n.name)
-        placements = self.plan._layouts.made(n.name, name)
+        placements = axes and self.plan._layouts.made(n.name, name)
         result = None
-        if t and axes is not None and placements is not None:
+        if t and placements:
             result = self._on_blocks(n, args, kwargs, axes, placements,
                                      torch.Size(t["shape"]))
         return self._by_samples(n, args, kwargs) if result is None else result
@@ -642,7 +723,8 @@ class _Run(torch.fx.Interpreter):
         """An operator that computes each sample by itself, where axes of the
         mesh divide these; what others divide is gathered."""
         why = "it has no rule for it"
-        x, t = args[0], self.plan._layouts.tensors.get(self._name(n))
+        x = args[0] if args else None
+        t = self.plan._layouts.tensors.get(self._name(n))
         if t is None or not isinstance(x, DTensor) or \
                 Shard(0) not in x.placements or not _has_samples(n.target, x):
             return self._gathered(n, args, kwargs, why)

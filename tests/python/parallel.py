@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import warnings
 
 import package
 
@@ -332,6 +333,88 @@ def check_weights(folder):
     expect("stages are refused", stages_error and "mesh" in stages_error)
 
 
+class Parts(nn.Module):
+    """What of a module is trained and what is not: a weight of two layers, one
+    that is frozen, a buffer, a constant, one number, one that nothing reads,
+    statistics of the batch and running ones."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(16, 8)
+        self.norms = nn.ModuleList(nn.LayerNorm(8) for _ in range(2))
+        self.inner = nn.Linear(8, 8)
+        self.statistics = nn.BatchNorm1d(8)
+        self.frozen = nn.Linear(8, 8).requires_grad_(False)
+        self.register_buffer("table", torch.randn(8, 8))
+        self.constant = torch.randn(8, 8)
+        self.sharpness = nn.Parameter(torch.tensor(2.0))
+        self.unused = nn.Parameter(torch.randn(3))
+        self.head = nn.Linear(8, 16, bias=False)
+        self.head.weight = self.words.weight
+
+    def forward(self, x, label):
+        y = self.statistics(self.norms[0](self.words(x))) @ self.table
+        y = self.norms[1](self.frozen(self.inner(y)) @ self.constant)
+        return F.cross_entropy(self.head(y) * self.sharpness, label)
+
+
+def check_parts(folder):
+    """A step of tdlrun changes what a step of PyTorch does, but the running
+    variance, of which ONNX divides by n and PyTorch by n - 1, and the weights are
+    all that the module has; they evaluate."""
+    torch.manual_seed(3)
+    module = Parts()
+    inputs = tuple(torch.randint(0, 16, (8,)) for _ in range(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", tdl.TdlWarning)
+        plan = tdl.plan(module, inputs, 2, train=True, optimizer=f"sgd,lr={RATE}")
+    file, fed, out, weights = (os.path.join(folder, f) for f in (
+        "parts.plan", "in.npz", "out.npz", "weights.npz"))
+    plan.write(file)
+    plan.save(os.path.join(folder, "parts"))
+    plan = tdl_torch.load(os.path.join(folder, "parts"))
+    np.savez(fed, x=inputs[0].numpy(), label=inputs[1].numpy())
+    plan.save_state_dict(module.state_dict(), weights)
+    run(TDLRUN, file, "--parameters", weights, "--inputs", fed, "--outputs",
+        out)
+    after = plan.state_dict(out)
+    module(*inputs).backward()
+    torch.optim.SGD((p for p in module.parameters() if p.requires_grad),
+                    lr=RATE).step()
+    for n, w in module.state_dict().items():
+        if n.endswith("running_var"):
+            w = 0.9 + (w - 0.9) * 7 / 8
+        expect(f"parts: {n} after a step of tdlrun",
+               n.endswith("num_batches_tracked") or
+               torch.allclose(after[n], w, rtol=1e-5, atol=1e-6))
+    module.load_state_dict(after)
+    judge = tdl.plan(module.eval(), inputs, 2, evaluate=True)
+    judge.write(file)
+    run(TDLRUN, file, "--parameters", out, "--inputs", fed, "--outputs", weights)
+    with np.load(weights) as found:
+        want = module(*inputs).item()
+        loss = found[judge.program.graph_signature.user_outputs[0]]
+        expect(f"parts: the loss {loss}, PyTorch's {want}",
+               abs(loss - want) < 1e-5 * want)
+    module.train()
+    expect("parts: a weight of two layers is placed by both names",
+           plan.placements("words.weight") == plan.placements("head.weight")
+           is not None)
+    trained = tdl.plan(module, inputs, 2, train=True, train_only="norms.*",
+                       freeze="*.bias")
+    names = {t["name"] for t in trained.plan.tables()["tensors"]
+             if t["role"] == "state"}
+    expect(f"parts: of two patterns {names}",
+           {n for n in names if not n.startswith("statistics.running_")} ==
+           {"norms.0.weight", "norms.1.weight"})
+    fault = None
+    try:
+        tdl.plan(module.requires_grad_(False), inputs, 2, train=True)
+    except ValueError as e:
+        fault = str(e)
+    expect("parts: nothing to train is refused", fault and "gradient" in fault)
+
+
 class Judged(nn.Module):
     """Whether each sample's class is the likeliest."""
 
@@ -403,6 +486,7 @@ def main():
             check(name, count, planner, folder)
     with tempfile.TemporaryDirectory() as folder:
         check_weights(folder)
+        check_parts(folder)
         check_accuracy(folder)
     finish()
 
