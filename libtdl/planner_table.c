@@ -280,9 +280,17 @@ bool planner_table_of(job *d, const graph *g, const planner_request *r,
 	return true;
 }
 
+int64_t planner_limit(const planner_table *t)
+{
+	int64_t own = t->machine->memory;
+	return t->memory > 0 && (own == 0 || t->memory <= own) ? t->memory
+							       : own;
+}
+
 bool planner_exceeds(const planner_table *t, int64_t nbytes)
 {
-	return t->memory > 0 && nbytes > t->memory;
+	int64_t limit = planner_limit(t);
+	return limit > 0 && nbytes > limit;
 }
 
 double planner_gap(const plan_result *r, int64_t bound)
@@ -302,7 +310,7 @@ double planner_gap(const plan_result *r, int64_t bound)
 /* Sets whether a plan is within the limit, if there is one. */
 static void set_fits(const planner_table *t, int64_t nbytes, json_t *j)
 {
-	if (t->memory > 0)
+	if (planner_limit(t) > 0)
 		json_object_set_new(j, "fits", json_boolean(
 			!planner_exceeds(t, nbytes)));
 }

@@ -93,7 +93,11 @@ bool planner_table_of(job *d, const graph *g, const planner_request *r,
  * meaningless because the plan replicates tensors that could be cut. */
 double planner_gap(const plan_result *r, int64_t bound);
 
-/* Whether a plan needs more memory than allowed. */
+/* The bytes that a device may need, as the request or the machine says, the
+ * fewer of both; 0: any. */
+int64_t planner_limit(const planner_table *t);
+
+/* Whether a plan needs more memory than that. */
 bool planner_exceeds(const planner_table *t, int64_t nbytes);
 
 /* The rows of the output of `tdlc compare --json', for planners and pipelines,

@@ -66,8 +66,10 @@ static void print_limit(FILE *to, arena *a, const planner_table *t)
 		any |= r->plan && planner_exceeds(t, r->peak_bytes);
 	}
 	if (any)
-		fprintf(to, "* more than %s, the limit\n",
-			plan_bytes_text(a, t->memory));
+		fprintf(to, "* more than %s, %s\n",
+			plan_bytes_text(a, planner_limit(t)),
+			planner_limit(t) == t->memory ? "the limit"
+						      : "what a device has");
 }
 
 enum { BAR_WIDTH = 20 };

@@ -13,3 +13,12 @@ status tdlc compare $mlp -k 2 --memory 1kB --algorithm tofu
 tdlc compare $mlp -k 2 --memory 60kB --algorithm data-parallel --algorithm stages --json |
 	grep -E '"(memory_limit|fits|algorithm)"'
 status tdlc compare $mlp -k 2 --memory 0
+# Or within the memory of the machine, where that is known.
+cat >"$tmp/small.json" <<-END
+	{"format": "tdl-topology", "version": 1, "name": "small",
+	 "device": {"memory": 60000, "bandwidth": 1e11, "flops": {"f32": 1e9}},
+	 "levels": [{"name": "net", "size": 2, "latency": 1e-6, "bandwidth": 1e9}]}
+END
+status tdlc compare $mlp -k 2 --topology "$tmp/small.json" --algorithm tofu --algorithm data-parallel
+tdlc compare $mlp -k 2 --topology "$tmp/small.json" --algorithm data-parallel --json |
+	grep -E '"(memory_limit|fits|algorithm)"'
