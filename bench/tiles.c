@@ -34,14 +34,14 @@ static double run_peak(float *out)
 {
 	enum { CHAINS = 12, TURNS = 1 << 20 };
 	typedef float vector __attribute__((vector_size(TDL_VECTOR)));
-	vector x[CHAINS], y = (vector){ 0 } + 1;
+	vector x[CHAINS], y = (vector){ 0 } + 1, half = y / 2;
 #pragma GCC unroll 12
 	for (int i = 0; i < CHAINS; i++)
 		x[i] = y + (float)i; /* nears 2 */
 	for (int t = 0; t < TURNS; t++) {
 #pragma GCC unroll 12
 		for (int i = 0; i < CHAINS; i++)
-			x[i] = tdl_fma_lanes_f32(0.5f, x[i], y);
+			x[i] = tdl_fma_vectors_f32(half, x[i], y);
 	}
 #pragma GCC unroll 12
 	for (int i = 0; i < CHAINS; i++)
