@@ -145,6 +145,7 @@ kernel_headers = \
 	include/tdl/functions.h \
 	include/tdl/generated.h \
 	include/tdl/kernels.h \
+	include/tdl/panels.h \
 	include/tdl/planes.h \
 	include/tdl/product.h \
 	include/tdl/scalar.h \

@@ -370,6 +370,13 @@ loop_set set_without(loop_set s, int l)
 	return l < 0 ? s : s & ~loop_bit(l);
 }
 
+void emit_bounds_of(emitter *g, loop_set s)
+{
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (s & loop_bit(l))
+			emit_bounds(g, l);
+}
+
 static void emit_all_bounds(emitter *g)
 {
 	for (int l = 0; l < g->p.nest.n; l++)

@@ -52,6 +52,7 @@ uint32_t position_var(const kernel *k);
 /* Declares <loop>_lo and <loop>_hi.  Those of a remainder depend on its
  * quotient. */
 void emit_bounds(emitter *g, int l);
+void emit_bounds_of(emitter *g, loop_set s);
 
 /* Declares a divided variable, inside its two loops. */
 void emit_whole(emitter *g, int l);
@@ -137,6 +138,11 @@ void emit_window(emitter *g);
 void emit_product(emitter *g);
 /* A sum, a C value of that type, in the form in which it is stored. */
 const char *print_reduced(emitter *g, const char *sum, dtype type);
+/* For a product of type t: where a factor with the loops of s lies, if at run
+ * time, once loops are merged, it turns out to be in rows of equal distances;
+ * also a row for each image of a batch. (product_place.c) */
+void emit_in_memory(emitter *g, const char *name, const kexpr *e, loop_set s,
+		dtype t);
 /* For a product: its columns as a window, if they are read in one.
  * (product_window.c) */
 void emit_planes(emitter *g);

@@ -15,7 +15,7 @@ noinst_LIBRARIES += %D%/libcodegen.a
 	%D%/merge.c \
 	%D%/names.c \
 	%D%/nest.c %D%/nest.h \
-	%D%/product.c %D%/product_window.c \
+	%D%/product.c %D%/product_place.c %D%/product_window.c \
 	%D%/reduce.c \
 	%D%/schedule.c %D%/schedule.h \
 	%D%/schedule_turn.c \

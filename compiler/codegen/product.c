@@ -193,13 +193,6 @@ static void declare_outer(emitter *g)
 	}
 }
 
-static void emit_bounds_of(emitter *g, loop_set s)
-{
-	for (int l = 0; l < g->p.nest.n; l++)
-		if (s & loop_bit(l))
-			emit_bounds(g, l);
-}
-
 /* Runs go along the panel, or along the depth where that is how a factor's
  * memory lies; where it lies in both ways, as that of a window does, along the
  * depth if runs along the panel are short beside those. */
@@ -308,76 +301,6 @@ static const char *print_count(emitter *g, loop_set s)
 					 x);
 	}
 	return n;
-}
-
-/* ---- factors that lie in memory ---------------------------------------- */
-
-/* Whether e is an element of a tensor of the product's type, at an index that
- * needs no check and moves evenly with the loops of s and of the depth. */
-static bool lies_in_memory(const emitter *g, const kexpr *e, loop_set s)
-{
-	const nest *n = &g->p.nest;
-	int across = set_last(s), depth = set_last(g->s.depth);
-	if (e->kind != KX_READ || across < 0 || depth < 0 ||
-	    g->k->inputs[e->input].type != product_type(g->k))
-		return false;
-	for (int d = 0; d < kx_ndim(e); d++)
-		if (!linear_of(n, e->args[d]).affine ||
-		    needs_check(&g->p, e, d))
-			return false;
-	for (loop_set all = s | g->s.depth; all; all &= all - 1)
-		if (n->loops[set_first(all)].part != LOOP_WHOLE)
-			return false;
-	return true;
-}
-
-/* All loops of s but the last one have one value; NULL where there is none. */
-static const char *print_is_row(emitter *g, loop_set s, const char *before)
-{
-	for (s = set_without(s, set_last(s)); s; s &= s - 1) {
-		const char *x = loop_name(g, set_first(s));
-		before = arena_printf(g->p.a, "%s%s%s_hi - %s_lo == 1",
-				      before ? before : "",
-				      before ? " && " : "", x, x);
-	}
-	return before;
-}
-
-/* The distance of elements that are one apart in loop l. */
-static const char *print_distance(emitter *g, const kexpr *e, int l)
-{
-	int64_t coef[MAX_NDIM];
-	for (int d = 0; d < kx_ndim(e); d++)
-		coef[d] = linear_of(&g->p.nest, e->args[d]).coef[l];
-	return print_step(g, g->p.input[e->input], coef, kx_ndim(e));
-}
-
-/* Where a factor lies, if that is known at run time, when loops have become
- * one, to be in rows of equal distances. */
-static void emit_place(emitter *g, const char *name, const kexpr *e, loop_set s)
-{
-	loop_set all = s | g->s.depth;
-	const char *when;
-	if (!lies_in_memory(g, e, s))
-		return;
-	text_block(&g->t);
-	emit_inputs(g, e);
-	emit_constants(g, e);
-	emit_bounds_of(g, all);
-	emit_merge(g, g->s.depth, e, false);
-	emit_merge(g, s, e, false);
-	for (int l = 0; l < g->p.nest.n; l++)
-		if (all & loop_bit(l))
-			SAY("const int64_t %s = %s_lo;", loop_name(g, l),
-			    loop_name(g, l));
-	when = print_is_row(g, g->s.depth, print_is_row(g, s, NULL));
-	OPEN("if (%s)", when ? when : "true");
-	SAY("product.%s.at = &%s;", name, print_expr(&g->p, e));
-	SAY("product.%s.depth = %s;", name,
-	    print_distance(g, e, set_last(g->s.depth)));
-	SAY("product.%s.step = %s;", name, print_distance(g, e, set_last(s)));
-	CLOSE();
-	CLOSE();
 }
 
 /* ---- factors that are kept ---------------------------------------------- */
@@ -524,6 +447,7 @@ static void emit_call(emitter *g, const kept_factor *keeps,
 {
 	const char *some = print_has_terms(g, print_some(g));
 	const char *depth = print_count(g, g->s.depth);
+	const dtype type = product_type(g->k);
 	int n = 0;
 	for (int l = 0; l < g->p.nest.n; l++)
 		if (g->s.outer & loop_bit(l))
@@ -541,8 +465,8 @@ static void emit_call(emitter *g, const kept_factor *keeps,
 		SAY("product.depth = %s ? %s : 0;", some, depth);
 	else
 		SAY("product.depth = %s;", depth);
-	emit_place(g, "left", g->s.left, g->s.rows);
-	emit_place(g, "right", g->s.right, g->s.cols);
+	emit_in_memory(g, "left", g->s.left, g->s.rows, type);
+	emit_in_memory(g, "right", g->s.right, g->s.cols, type);
 	emit_planes(g);
 	if (keeps[KEPT_ROWS].inputs)
 		emit_kept(g, KEPT_ROWS, "left", g->s.rows, tile[KEPT_ROWS]);

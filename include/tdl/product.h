@@ -102,13 +102,16 @@ typedef int64_t tdl_planes(const tdl_window *w, int64_t depth, int64_t ndepth,
 			   int64_t *place);
 
 /* A factor.  Where `at` is not NULL it lies in memory, the element of depth d
- * of row or column i at at[d * depth + i * step].  Where `kept` is
- * not NULL it is there in packed form: tile after tile, each with all of the
- * depth.  Where `planes` is not NULL it is read in a window. */
+ * of row or column i at at[d * depth + i * step]; if `run` is not 0, so many
+ * rows or columns lie so, and those that follow begin at at[far], as images of
+ * a batch do.  Where `kept` is not NULL it is there in packed form: tile after
+ * tile, each with all of the depth.  Where `planes` is not NULL it is read in a
+ * window. */
 typedef struct tdl_factor {
 	tdl_pack *pack;
 	const void *at;
 	int64_t depth, step; /* elements */
+	int64_t run, far;
 	void *kept;
 	tdl_planes *planes; /* of columns alone */
 	tdl_window window;
@@ -251,122 +254,7 @@ typedef struct TDL_TYPED(block) {
 	bool first, last; /* part of the depth */
 } TDL_TYPED(block);
 
-/* Four rows or columns of a factor that lies along the depth, of n each, to a
- * panel; the next four are fetched meanwhile. */
-static void TDL_TYPED(pack_four)(const TDL_T *from, int64_t step, int64_t n,
-				 TDL_T *to, int64_t width)
-{
-	typedef TDL_T four __attribute__((vector_size(4 * sizeof(TDL_T))));
-	typedef __typeof__(__builtin_choose_expr(sizeof(TDL_T) == 4, INT32_C(0),
-						 INT64_C(0)))
-		lanes __attribute__((vector_size(4 * sizeof(TDL_T)), unused));
-	int64_t d = 0;
-	for (; d + 4 <= n; d += 4) {
-		four a, b, c, e, ac, be, out[4];
-		memcpy(&a, from + d, sizeof(a));
-		memcpy(&b, from + step + d, sizeof(b));
-		memcpy(&c, from + 2 * step + d, sizeof(c));
-		memcpy(&e, from + 3 * step + d, sizeof(e));
-		ac = TDL_SHUFFLE(lanes, a, c, 0, 4, 1, 5);
-		be = TDL_SHUFFLE(lanes, b, e, 0, 4, 1, 5);
-		out[0] = TDL_SHUFFLE(lanes, ac, be, 0, 4, 1, 5);
-		out[1] = TDL_SHUFFLE(lanes, ac, be, 2, 6, 3, 7);
-		ac = TDL_SHUFFLE(lanes, a, c, 2, 6, 3, 7);
-		be = TDL_SHUFFLE(lanes, b, e, 2, 6, 3, 7);
-		out[2] = TDL_SHUFFLE(lanes, ac, be, 0, 4, 1, 5);
-		out[3] = TDL_SHUFFLE(lanes, ac, be, 2, 6, 3, 7);
-		for (int i = 0; i < 4; i++) {
-			memcpy(to + (d + i) * width, &out[i], sizeof(out[i]));
-			if (d % 16 == 0)
-				__builtin_prefetch(from + (4 + i) * step + d);
-		}
-	}
-	for (; d < n; d++)
-		for (int i = 0; i < 4; i++)
-			to[d * width + i] = from[i * step + d];
-}
-
-/* Packs n rows or columns from `first`, of a factor that lies in memory. */
-static void TDL_TYPED(pack)(const tdl_factor *f, const TDL_TYPED(block) * b,
-			    int64_t first, int64_t n, int64_t width, TDL_T *to)
-{
-	const TDL_T *from = (const TDL_T *)f->at + first * f->step +
-			    b->depth * f->depth;
-	int64_t i = 0;
-	for (int64_t d = 0; f->step == 1 && d < b->ndepth; d++)
-		memcpy(to + d * width, from + d * f->depth,
-		       (size_t)n * sizeof(TDL_T));
-	if (f->step == 1)
-		return;
-	for (; f->depth == 1 && i + 4 <= n; i += 4)
-		TDL_TYPED(pack_four)
-		(from + i * f->step, f->step, b->ndepth, to + i, width);
-	for (; i < n; i++)
-		for (int64_t d = 0; d < b->ndepth; d++)
-			to[d * width + i] = from[i * f->step + d * f->depth];
-}
-
-/* Whether a panel of n rows or columns that `uses` tiles read is read where it
- * lies. */
-static inline bool TDL_TYPED(in_place)(const tdl_factor *f, int64_t uses,
-				       int64_t n, int64_t width)
-{
-	return f->at && f->step == 1 && n == width &&
-	       (uses < TDL_FEW || f->depth == width);
-}
-
-/* A panel of n rows or columns from `first`, which `uses` tiles read: where it
- * lies, or packed to `to`; what it lacks to a whole tile, `width` of them,
- * becomes zero. */
-static TDL_TYPED(panel)
-TDL_TYPED(panel_of)(const tdl_product *p, const tdl_factor *f,
-		    const TDL_TYPED(block) * b, int64_t uses, int64_t first,
-		    int64_t n, int64_t width, TDL_T *to)
-{
-	if (f->kept)
-		return (TDL_TYPED(panel)){ (const TDL_T *)f->kept +
-						   first * p->depth +
-						   b->depth * width,
-					   width };
-	if (TDL_TYPED(in_place)(f, uses, n, width))
-		return (TDL_TYPED(panel)){
-			(const TDL_T *)f->at + b->depth * f->depth + first,
-			f->depth };
-	if (!b->ndepth)
-		return (TDL_TYPED(panel)){ to, width };
-	if (n < width)
-		memset(to, 0, (size_t)(b->ndepth * width) * sizeof(TDL_T));
-	if (f->at)
-		TDL_TYPED(pack)(f, b, first, n, width, to);
-	else
-		f->pack(p, b->depth, b->ndepth, first, n, to);
-	return (TDL_TYPED(panel)){ to, width };
-}
-
-/* Has a row of a panel of columns brought nearer. */
-static inline void TDL_TYPED(fetch)(const TDL_T *at)
-{
-	enum { LINE = 64 };
-	for (size_t i = 0; i < 2 * TDL_VECTOR; i += LINE)
-		__builtin_prefetch((const char *)at + i, 0, 2);
-}
-
-/* Copies n panels of columns that lie in rows, row by row; rows that follow are
- * fetched meanwhile. */
-static void TDL_TYPED(copy_panels)(const tdl_factor *f,
-				   const TDL_TYPED(block) * b, int64_t first,
-				   int64_t n, TDL_TYPED(panels) * s)
-{
-	enum { AHEAD = 8 };
-	const int cols = TDL_COLS(TDL_T);
-	const TDL_T *from = (const TDL_T *)f->at + first + b->depth * f->depth;
-	for (int64_t d = 0; d < b->ndepth; d++, from += f->depth)
-		for (int64_t k = 0; k < n; k++) {
-			TDL_TYPED(fetch)(from + AHEAD * f->depth + k * cols);
-			memcpy(s->right[k] + d * cols, from + k * cols,
-			       TDL_COLS(TDL_T) * sizeof(TDL_T));
-		}
-}
+#include "tdl/panels.h"
 
 /* The tiles of the columns from col + j of a block, which are at `tile`; if the
  * depth is in one part, some of them at a time.  If `next` is not NULL, the
@@ -448,8 +336,8 @@ static void TDL_TYPED(add_cols)(const tdl_product *p, TDL_TYPED(panels) * s,
 	const tdl_factor *f = &p->right;
 	const int64_t cols = TDL_COLS(TDL_T), whole = b->ncols / cols;
 	const int64_t above = (b->nrows + TDL_ROWS - 1) / TDL_ROWS;
-	const bool here = !f->kept &&
-			  TDL_TYPED(in_place)(f, above, cols, cols);
+	const bool here = !f->kept && f->at && f->step == 1 &&
+			  TDL_TYPED(stays)(f, above, cols);
 	const bool copied = f->at && f->step == 1 && !here && !f->kept;
 	if (here)
 		TDL_TYPED(find_places)(f->depth, s->other);
@@ -461,7 +349,8 @@ static void TDL_TYPED(add_cols)(const tdl_product *p, TDL_TYPED(panels) * s,
 		if (copied && k < whole && k % TDL_PANELS == 0)
 			TDL_TYPED(copy_panels)
 			(f, b, b->col + j, tdl_min(TDL_PANELS, whole - k), s);
-		if (!copied || k == whole)
+		if (!copied || k == whole ||
+		    !TDL_TYPED(lies)(f, b->col + j, cols))
 			right = TDL_TYPED(panel_of)(
 				p, f, b, above, b->col + j,
 				tdl_min(cols, b->ncols - j), cols, to);
@@ -471,9 +360,9 @@ static void TDL_TYPED(add_cols)(const tdl_product *p, TDL_TYPED(panels) * s,
 			next = right.at + cols * p->depth;
 		TDL_TYPED(add_tiles)
 		(p, b, j, left,
-		 (TDL_TYPED(columns)){ right.at, here && k < whole
-							 ? s->other
-							 : s->packed },
+		 (TDL_TYPED(columns)){ right.at, right.step == cols
+							 ? s->packed
+							 : s->other },
 		 next, s->tile[b->first && b->last ? 0 : k * above]);
 	}
 }
@@ -556,7 +445,7 @@ static void TDL_TYPED(keep)(const tdl_product *p, const tdl_factor *f,
 			if (rest < width)
 				memset(to, 0, (size_t)(b.ndepth * width) *
 						      sizeof(TDL_T));
-			if (f->at)
+			if (TDL_TYPED(lies)(f, t * width, rest))
 				TDL_TYPED(pack)
 				(f, &b, t * width, rest, width, to);
 			else

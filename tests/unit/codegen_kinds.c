@@ -20,7 +20,7 @@ static const conv_shape conv_shapes[] = {
 	{1, 6, 11, 11, 12, 3, 3, 1, 2, 2, 2},
 	{1, 24, 8, 8, 24, 3, 3, 1, 1, 1, 24}, /* depthwise */
 	{3, 300, 5, 5, 40, 1, 1, 1, 0, 1, 1},
-	{1, 40, 1, 1, 600, 3, 3, 1, 1, 1, 1},
+	{3, 20, 7, 9, 50, 1, 1, 1, 0, 1, 1},
 };
 
 static kernel *conv(const conv_shape *s, dtype t)

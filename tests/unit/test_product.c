@@ -1,8 +1,8 @@
 /* Tests: include/tdl
  *
  * The loop of products, tdl/product.h, beside sums in f64: factors that lie in
- * memory in either order or with gaps, or that are packed, of more rows,
- * columns and terms than blocks have. */
+ * memory in either order, with gaps or in images, or that are packed, of more
+ * rows, columns and terms than blocks have. */
 #include "config.h"
 
 #include <check.h>
@@ -22,10 +22,11 @@ static int64_t pick(int64_t lo, int64_t hi)
 	return lo + (int64_t)(state % (uint64_t)(hi - lo));
 }
 
-/* A factor of n rows or columns: element (d, i) at x[d * depth + i * step]. */
+/* A factor of n rows or columns: element (d, i) at x[d * depth + i * step], of
+ * each `run' of them, which are `far' apart. */
 typedef struct factor {
 	float *x;
-	int64_t depth, step;
+	int64_t depth, step, run, far;
 } factor;
 
 typedef struct product {
@@ -40,13 +41,22 @@ static const product *the(const tdl_product *p)
 	return p->args->in[0].data;
 }
 
+static int64_t place(const factor *f, int64_t d, int64_t i)
+{
+	return d * f->depth + i / f->run * f->far + i % f->run * f->step;
+}
+
 static factor random_factor(int64_t n, int64_t depth)
 {
 	int64_t gap = pick(0, 3) ? 0 : pick(1, 40), inner = pick(0, 4) ? 1 : 2;
+	int64_t run = pick(0, 3) && n > 0 ? n : pick(1, 70);
+	int64_t images = (n + run - 1) / run;
 	factor f = { .depth = inner, .step = inner * (depth + gap) };
 	if (pick(0, 2))
-		f = (factor){ .step = inner, .depth = inner * (n + gap) };
-	size_t size = (size_t)(inner * (n + gap) * (depth + gap) + 1);
+		f = (factor){ .step = inner, .depth = inner * (run + gap) };
+	f.run = run;
+	f.far = inner * (run + gap) * (depth + gap);
+	size_t size = (size_t)(images * f.far + 1);
 	f.x = malloc(size * sizeof(*f.x));
 	ck_assert_ptr_nonnull(f.x);
 	for (size_t i = 0; i < size; i++)
@@ -59,8 +69,8 @@ static void pack(const factor *f, int64_t depth, int64_t ndepth, int64_t first,
 {
 	for (int64_t d = 0; d < ndepth; d++)
 		for (int64_t i = 0; i < n; i++)
-			to[d * width + i] = f->x[(depth + d) * f->depth +
-						 (first + i) * f->step];
+			to[d * width + i] = f->x[place(f, depth + d,
+						       first + i)];
 }
 
 static void pack_rows(const tdl_product *p, int64_t depth, int64_t ndepth,
@@ -93,8 +103,8 @@ static void check_element(const product *m, int64_t r, int64_t c)
 	const factor *x = &m->f[0], *y = &m->f[1];
 	double sum = 0, got = m->out[r * m->cols + c];
 	for (int64_t d = 0; d < m->depth; d++)
-		sum += (double)x->x[r * x->step + d * x->depth] *
-		       (double)y->x[c * y->step + d * y->depth];
+		sum += (double)x->x[place(x, d, r)] *
+		       (double)y->x[place(y, d, c)];
 	ck_assert_msg(fabs(got - sum) <=
 			      0x1p-23 * (8 + 8 * sqrt((double)m->depth)),
 		      "%g, not %g: %d %d of %d x %d, %d terms", got, sum,
@@ -114,7 +124,11 @@ static void check_product(product *m, void *scratch)
 		f->pack = i ? pack_cols : pack_rows;
 		if (pick(0, 3))
 			*f = (tdl_factor){ f->pack, m->f[i].x, m->f[i].depth,
-					   m->f[i].step };
+					   m->f[i].step,
+					   m->f[i].run < (i ? m->cols : m->rows)
+						   ? m->f[i].run
+						   : 0,
+					   m->f[i].far };
 	}
 	m->out = malloc((size_t)(m->rows * m->cols + 1) * sizeof(float));
 	for (int64_t i = 0; i < m->rows * m->cols; i++)
