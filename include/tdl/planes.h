@@ -14,36 +14,71 @@
 
 #endif
 
-/* Row y of an image for all columns of a row of the result, as term s reads
- * it. */
-static inline void TDL_TYPED(plane_row)(const tdl_window *w, int64_t at,
-					int64_t y, int64_t s, TDL_T *to)
+/* Columns [begin, end) of a row of the result read inside of the image, as term
+ * s does: column j at x + step * j. */
+typedef struct TDL_TYPED(edges) {
+	int64_t begin, end, x;
+} TDL_TYPED(edges);
+
+static inline TDL_TYPED(edges) TDL_TYPED(edges_of)(const tdl_window *w,
+						   int64_t s)
 {
-	const TDL_T *in = w->in;
 	const int64_t n = w->size[1], step = w->step[1];
 	const int64_t x = w->first[1] + s * w->term[1];
-	const bool inside = w->lo[0] <= y && y < w->hi[0];
 	int64_t begin = w->lo[1] - x, end = w->hi[1] - x;
 	if (step != 1) {
 		begin = tdl_ceil_div(begin, step);
 		end = tdl_ceil_div(end, step);
 	}
-	begin = inside ? tdl_clamp(begin, 0, n) : n;
-	end = inside ? tdl_clamp(end, begin, n) : n;
-	for (int64_t j = 0; j < begin; j++)
-		to[j] = (TDL_T)w->other;
-	at += y * w->row + x;
-	if (step == 1 && begin < end)
-		memcpy(to + begin, in + at + begin,
-		       (size_t)(end - begin) * sizeof(TDL_T));
+	begin = tdl_clamp(begin, 0, n);
+	return (TDL_TYPED(edges)){ begin, tdl_clamp(end, begin, n), x };
+}
+
+/* Copies n elements; the last vector may begin in the one before. */
+static inline void TDL_TYPED(copy_row)(TDL_T *to, const TDL_T *from, int64_t n)
+{
+	enum { WIDTH = TDL_VECTOR / sizeof(TDL_T) };
+	int64_t i = 0;
+	if (n < WIDTH) {
+		memcpy(to, from, (size_t)n * sizeof(TDL_T));
+		return;
+	}
+	for (; i + WIDTH < n; i += WIDTH)
+		*(TDL_TYPED(lanes) *)(void *)(to + i) =
+			*(const TDL_TYPED(lanes) *)(const void *)(from + i);
+	*(TDL_TYPED(lanes) *)(void *)(to + n - WIDTH) =
+		*(const TDL_TYPED(lanes) *)(const void *)(from + n - WIDTH);
+}
+
+static inline void TDL_TYPED(fill_row)(TDL_T *to, TDL_T x, int64_t n)
+{
+	if (n > 0)
+		to[0] = x;
+	for (int64_t j = 1; j < n; j++)
+		to[j] = x;
+}
+
+/* Row y of an image for all columns of a row of the result. */
+static inline void TDL_TYPED(plane_row)(const tdl_window *w,
+					TDL_TYPED(edges) e, int64_t at,
+					int64_t y, TDL_T *to)
+{
+	const TDL_T *in = (const TDL_T *)w->in + at + y * w->row + e.x;
+	const int64_t n = w->size[1], step = w->step[1];
+	const TDL_T other = (TDL_T)w->other;
+	if (y < w->lo[0] || y >= w->hi[0])
+		e.begin = e.end = n;
+	TDL_TYPED(fill_row)(to, other, e.begin);
+	if (step == 1 && e.begin < e.end)
+		TDL_TYPED(copy_row)
+		(to + e.begin, in + e.begin, e.end - e.begin);
 	else if (step == 2)
-		for (int64_t j = begin; j < end; j++)
-			to[j] = in[at + j * 2];
+		for (int64_t j = e.begin; j < e.end; j++)
+			to[j] = in[j * 2];
 	else
-		for (int64_t j = begin; j < end; j++)
-			to[j] = in[at + j * step];
-	for (int64_t j = end; j < n; j++)
-		to[j] = (TDL_T)w->other;
+		for (int64_t j = e.begin; j < e.end; j++)
+			to[j] = in[j * step];
+	TDL_TYPED(fill_row)(to + e.end, other, n - e.end);
 }
 
 /* Terms [lo, hi) of a channel that begins at `at' of the input, and columns
@@ -103,10 +138,11 @@ static TDL_T *TDL_TYPED(make_plane)(const tdl_window *w,
 {
 	const int64_t cols = w->size[1], i = p->first / cols;
 	TDL_TYPED(term) at = { 0 };
+	const TDL_TYPED(edges) e = TDL_TYPED(edges_of)(w, s);
 	int64_t y, n = TDL_TYPED(plane_rows)(w, p, by, s, phase, &y);
 	for (int64_t u = 0; u < n; u++)
 		TDL_TYPED(plane_row)
-		(w, p->at, w->first[0] + (i + y + u) * w->step[0] + phase, s,
+		(w, e, p->at, w->first[0] + (i + y + u) * w->step[0] + phase,
 		 plane + u * cols);
 	for (int64_t r = 0; r < w->terms[0] && n > 0; r++) {
 		const int64_t t = r * w->terms[1] + s;
@@ -118,47 +154,63 @@ static TDL_T *TDL_TYPED(make_plane)(const tdl_window *w,
 	return plane + n * cols;
 }
 
-/* The most panels whose planes there is room for, besides a tile that is read
- * behind their end. */
-static int64_t TDL_TYPED(plane_panels)(const tdl_window *w)
+/* The most elements of a plane, of as many planes as a block of the depth may
+ * have, besides a tile that is read behind their end. */
+static inline int64_t TDL_TYPED(plane_room)(const tdl_window *w)
 {
-	const int64_t cols = TDL_COLS(TDL_T);
-	const int64_t room = (TDL_PANELS * TDL_DEPTH - 1) * cols;
+	const int64_t room = (TDL_PANELS * TDL_DEPTH - 1) * TDL_COLS(TDL_T);
 	const int64_t terms = w->terms[0] * w->terms[1];
-	const int64_t all = (w->terms[0] - 1) * w->term[0];
-	const int64_t rows = (all < 0 ? -all : all) / w->step[0] + 4;
-	const int64_t n = (TDL_DEPTH / terms + 2) * w->terms[1] * w->step[0];
-	const int64_t most = room / n - rows * w->size[1];
-	if (w->size[1] > room / n)
-		return 0;
-	return tdl_clamp(most / cols, 0, TDL_PANELS);
+	return room / ((TDL_DEPTH / terms + 2) * w->terms[1] * w->step[0]);
 }
 
-static inline int64_t TDL_TYPED(planes)(const tdl_window *w, int64_t depth,
-					int64_t ndepth, int64_t first,
-					int64_t n, void *planes, int64_t *place)
+/* Columns, in whole panels, of an image from column *first on for whose planes
+ * there is room: with all columns of their rows, or, where these are wide, part
+ * of one row.  There *w becomes the window of that part, and *first the number
+ * of its first column in it. */
+static inline int64_t TDL_TYPED(plane_columns)(tdl_window *w, int64_t *first)
 {
-	const int64_t cols = TDL_COLS(TDL_T), step = w->step[0];
-	const int64_t size = w->size[0] * w->size[1];
-	const int64_t terms = w->terms[0] * w->terms[1];
-	const int64_t most = TDL_TYPED(plane_panels)(w) * cols;
-	const TDL_TYPED(term) by = { tdl_div(w->term[0], step),
-				     tdl_mod(w->term[0], step) };
+	const int64_t cols = TDL_COLS(TDL_T), size = w->size[1];
+	const int64_t room = TDL_TYPED(plane_room)(w), j = *first % size;
+	const int64_t all = (w->terms[0] - 1) * w->term[0];
+	const int64_t rows = (all < 0 ? -all : all) / w->step[0] + 1;
+	int64_t n = size > room ? 0 : (room - (rows + 1) * size) / cols;
+	if (n > 0)
+		return tdl_min(n, TDL_PANELS) * cols;
+	n = tdl_min(room / rows, size - j) / cols;
+	n = tdl_min(n, TDL_PANELS) * cols;
+	w->first[1] += j * w->step[1];
+	w->size[1] = n;
+	*first = *first / size * n;
+	return n;
+}
+
+static inline int64_t TDL_TYPED(planes)(const tdl_window *window,
+					int64_t depth, int64_t ndepth,
+					int64_t first, int64_t n, void *planes,
+					int64_t *place)
+{
+	tdl_window w = *window;
+	const int64_t cols = TDL_COLS(TDL_T), step = w.step[0];
+	const int64_t size = w.size[0] * w.size[1];
+	const int64_t terms = w.terms[0] * w.terms[1];
+	const TDL_TYPED(term) by = { tdl_div(w.term[0], step),
+				     tdl_mod(w.term[0], step) };
 	TDL_TYPED(part) p = { .lo = depth % terms, .first = first % size };
 	TDL_T *end = planes;
-	p.n = tdl_min(size - p.first, most);
+	const int64_t rest = size - p.first;
+	p.n = tdl_min(rest, TDL_TYPED(plane_columns)(&w, &p.first));
 	p.n = p.n < n ? p.n / cols * cols : n;
 	if (!p.n)
 		return 0;
-	p.at = first / size * w->image + depth / terms * w->channel;
+	p.at = first / size * w.image + depth / terms * w.channel;
 	for (int64_t d = 0; d < ndepth; d += p.hi - p.lo, p.lo = 0) {
 		p.hi = tdl_min(terms, p.lo + ndepth - d);
-		for (int64_t s = 0; s < w->terms[1]; s++)
+		for (int64_t s = 0; s < w.terms[1]; s++)
 			for (int64_t phase = 0; phase < step; phase++)
-				end = TDL_TYPED(make_plane)(w, &p, by, s, phase,
-							    end, planes,
+				end = TDL_TYPED(make_plane)(&w, &p, by, s,
+							    phase, end, planes,
 							    place + d);
-		p.at += w->channel;
+		p.at += w.channel;
 	}
 	memset(end, 0, (size_t)cols * sizeof(TDL_T));
 	return (p.n + cols - 1) / cols;
