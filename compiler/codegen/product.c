@@ -94,6 +94,33 @@ typedef struct walk {
 	loop_set loops;	 /* of both spaces */
 } walk;
 
+/* Has what follows a whole run of a tile brought nearer, before the next panel
+ * of columns needs it. */
+static void emit_fetch(emitter *g, const walk *w, const char *at)
+{
+	SAY("tdl_fetch_%s(&%s + %s);", type_suffix(product_type(g->k)), at,
+	    w->whole);
+}
+
+/* The same of all that an epilogue reads beside the sum, in the run. */
+static void emit_read_fetches(emitter *g, const walk *w, const kexpr *e)
+{
+	if (g->own && kx_equal(e, g->own))
+		return;
+	if (e->kind == KX_READ && step_of(&g->p.nest, e, w->inner) == 1 &&
+	    g->k->inputs[e->input].type == product_type(g->k))
+		emit_fetch(g, w, print_expr(&g->p, e));
+	for (int i = 0; i < e->nargs; i++)
+		emit_read_fetches(g, w, e->args[i]);
+}
+
+static void emit_fetches(emitter *g, const walk *w)
+{
+	if (g->k->type == product_type(g->k))
+		emit_fetch(g, w, print_result(&g->p));
+	emit_read_fetches(g, w, w->e);
+}
+
 /* The inner space of a walk, with `to` at its first element. */
 static void emit_runs(emitter *g, const side *s, walk *w)
 {
@@ -111,6 +138,7 @@ static void emit_runs(emitter *g, const side *s, walk *w)
 	w->run = "run";
 	if (w->whole) {
 		OPEN("if (stop - run == %s)", w->whole);
+		emit_fetches(g, w);
 		emit_run(g, w->inner, "run",
 			 arena_printf(g->p.a, "run + %s", w->whole), w->e,
 			 w->st, w);
