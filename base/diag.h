@@ -66,8 +66,8 @@ void diag_name_members(diag_sink *s);
 uint32_t diag_add_source(diag_sink *s, const char *path, const char *text,
 			 size_t len);
 
-/* The path of the source that contains r, and the text of r, which is not
- * zero-terminated and *len bytes long; both NULL for NOWHERE. */
+/* The path of the source that contains r; NULL for NOWHERE.  The text of r,
+ * which is not zero-terminated and *len bytes long; empty for NOWHERE. */
 const char *diag_path(const diag_sink *s, range r);
 const char *diag_text(const diag_sink *s, range r, size_t *len);
 
