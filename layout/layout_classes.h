@@ -34,7 +34,7 @@ bool layout_class_cover_in_turns(layout_classes *f, int x, int y, int n);
 int64_t layout_class_nbytes_in_turns(layout_classes *f, int x, int n);
 
 typedef enum layout_use {
-	LAYOUT_RUN,	/* an operator reads x and writes y */
+	LAYOUT_RUN,	/* an operator produces x, which is stored as y */
 	LAYOUT_MOVE,	/* a transfer from x to y */
 	LAYOUT_COMBINE, /* one that combines partial results */
 } layout_use;
