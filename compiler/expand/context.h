@@ -137,7 +137,7 @@ typedef struct context {
 
 /* ---- read.c: reads of tensors ------------------------------------------ */
 
-/* x[i, ..d], or NULL; `otherwise' is the value after else, or NULL. */
+/* A read x[i, ..d]; `otherwise' is the value after else, or NULL. */
 val expand_read(context *cx, const ast_expr *e, int value,
 		const ast_expr *otherwise);
 /* ravel(..d, i): the row-major position of index variables. */

@@ -12,7 +12,7 @@ enum {
 	ONNX_MAX_NODES = 1000000,  /* evaluated, in the model's own graph */
 	ONNX_MAX_INNER = 60000,    /* in functions and unrolled loops */
 	ONNX_MAX_ITEMS = 1 << 20,  /* of all sequences together */
-	/* bytes of graphs and functions, for each evaluation */
+	/* bytes, over all evaluations of inner graphs and functions */
 	ONNX_MAX_COPIED = 1 << 26,
 	ONNX_MAX_OPSET = 28,	   /* the last one that the entries support */
 };
