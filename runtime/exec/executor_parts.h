@@ -40,7 +40,6 @@ struct executor {
 	int neighbours; /* workers on this machine */
 	unsigned char **arenas;
 	/* by worker: bytes of its arena up to the last one touched */
-	/* By worker: its arena up to the last byte touched. */
 	_Atomic int64_t *used;
 	struct kept_here **kept; /* by worker: packed factors; NULL */
 	/* By worker here and instruction: the boxes of a RUN (the part

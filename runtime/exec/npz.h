@@ -43,7 +43,7 @@ bool npz_shape(npz *z, array *x, failure *f);
 
 /* Reads the array called x->name into x->data, which has room for it.  Returns
  * false, with *f set, unless it has exactly x's type and shape.  Types that
- * NumPy lacks are stored as integers of as many bits: bf16 as u16, floats of 8
+ * NumPy lacks are stored as integers of as many bytes: bf16 as u16, floats of 8
  * bits and less as u8, i4 and i2 as i8, u4 and u2 as u8. */
 bool npz_read(npz *z, const array *x, failure *f);
 
