@@ -17,8 +17,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Reserves the word that follows `word' at the beginning of each line of a
- * text. */
+/* Takes what stands behind a word at the beginning of a line of a text. */
 static void take_defined(arena *a, strmap *taken, const char *text,
 			 const char *word)
 {
@@ -53,7 +52,8 @@ strmap *jax_names(arena *a)
 		"property", "list", "BETWEEN", "collections", "any", "all",
 		"set", "next", "dict", "Part", "Stage", "CHANNELS", "HOME",
 		"NEXT", "STAGES", "FORWARD_STAGES", "abs", "hasattr", "open",
-		"round", "KeyError", "ValueError",
+		"round", "KeyError", "ValueError", "_forward", "saved", "_",
+		"__name__", "__file__",
 	};
 	strmap *taken = strmap_new(a);
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)

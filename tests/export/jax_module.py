@@ -3,13 +3,14 @@
 step and the states at the end are tdlrun's, and the collectives that XLA makes of
 the layouts are counted beside the plan's bytes.
 
-	jax_module.py [--all] [--deep] [--stages] [--table] [--devices N...]
-		[--turns N...] [--] [NAME...]
+	jax_module.py [--all] [--parts PART...] [--table] [--devices N...]
+		[--planners NAME...] [--turns N...] [--] [NAME...]
 
 Without --all, or CHECK_ALL=yes, some networks, planners, numbers of devices and
-of micro-batches are run.  --deep is ResNet-50 alone, which is not among the
-samples; --stages plans of several stages.  --table prints the bytes as
-docs/export.md has them.
+of micro-batches are run.  --parts takes some of what is looked at: steps, those of
+plans of several stages, Shardy's programs, steps in bf16, small cases, and deep:
+ResNet-50, which is not among the samples.  --table prints the bytes as
+docs/export.md has them, row by row.
 """
 import argparse
 import importlib.util
@@ -247,11 +248,12 @@ def check_stages(case, folder, rows):
 SHORT = 2.0 ** -8  # what rounding to bf16 changes a number by, relative
 
 
-def check_short(name, planner, k, folder):
+def check_short(case, folder, rows):
     """A step in bf16.  Both systems round the same numbers in places of their
     own, so each is off by its own noise of one size: the weights' changes
     differ by no more than three times what tdlrun's in bf16 and in f32 do, and
     so the losses, or by four roundings of a loss."""
+    name, planner, k = case
     sizes, most = NETWORKS[name]
     what = f"{name} in bf16, {planner}, {k}"
     files = {p: [os.path.join(folder, f"{p}.{e}") for e in ("plan", "npz")]
@@ -292,12 +294,13 @@ def check_short(name, planner, k, folder):
 DEEP = dict(batch=8, depth=50, image=32, width=4, classes=8)
 
 
-def check_deep(planner, k, folder, rows):
+def check_deep(case, folder, rows):
     """A step of ResNet-50.  Behind 50 layers of normalised batches the gradients
     of the first ones hang on rounding: tdlrun's own on one device, which adds up
     in another order, differ from those on k.  JAX's are within ten times that,
     and within a tenth of the step; the loss, in which nothing is divided yet by
     what is near 0, is as near as anywhere."""
+    planner, k = case
     what = f"resnet50, {planner}, {k}"
     path, fed = (os.path.join(folder, f) for f in ("a.py", "in.npz"))
     plans = {n: os.path.join(folder, f"{n}.plan") for n in (1, k)}
@@ -336,13 +339,7 @@ def check_deep(planner, k, folder, rows):
                  module.traffic(step)))
 
 
-def check_shardy(folder):
-    for name in sample(list(NETWORKS), len(NETWORKS)):
-        for k in sample(DEVICES, len(DEVICES)):
-            check_partitioned(name, k, folder)
-
-
-def check_partitioned(name, k, folder):
+def check_partitioned(case, folder, rows):
     """What the module writes as a program is parsed by jaxlib and partitioned
     by Shardy, into the same collectives."""
     import subprocess
@@ -351,6 +348,7 @@ def check_partitioned(name, k, folder):
     from jax._src.interpreters import mlir
     from jax._src.lib import xla_client
     from jax._src.lib.mlir import ir
+    name, k = case
     plan, path, out = (os.path.join(folder, f) for f in
                        ("a.plan", "a.py", "a.mlir"))
     run(TDLC, "plan", os.path.join(MODELS, f"{name}.tdl"), "-k", str(k),
@@ -381,6 +379,8 @@ def check_partitioned(name, k, folder):
     step = module.compile_step(mesh).lower(module.initial_state(mesh), inputs)
     expect(f"{name}, {k}: other collectives of the program",
            found == module.traffic(step.compile()))
+    rows.append((name, "Shardy", k, 1, module.RECEIVED,
+                 sum(n for _, n in found.values()), found))
 
 
 def check_alone(folder):
@@ -405,29 +405,33 @@ import "linear.tdl"
 import "linalg.tdl"
 import "loss.tdl"
 
-op numbered(x[N, M]) -> y[N, M] = lambda i, j: x[i, j] * cast(1 + i, x)
-op merged(x[N, A, B]) -> y[N * A, B] = lambda i, j: x[i / A, i % A, j]
+op saved(x[N, M]) -> y[N, M] = lambda i, j: x[i, j] * cast(1 + i, x)
+op _forward(x[N, A, B]) -> y[N * A, B] = lambda i, j: x[i / A, i % A, j]
 
 model odd(batch = 12) {
-    input x[batch, 3, 3]
+    input class[batch, 3, 3]
     input label[3 * batch]: i64
-    param w[3, 5]
-    y = matmul(numbered(merged(x)), w)
-    z = det(x)
-    loss = softmax_cross_entropy(y, label)
-    output loss, y, z
+    param _[3, 5]
+    values = _forward(class)
+    now = saved(values)
+    pin = matmul(now, _)
+    step = det(class)
+    loss = softmax_cross_entropy(pin, label)
+    output loss, pin, step, values, now
 }
 """
 
 
 def check_odd(folder):
-    """In turns: an operator that computes with the number of a sample, samples
-    of several rows each, an opaque function, several outputs."""
+    """In turns and without: an operator that computes with the number of a
+    sample, samples of several rows each, an opaque function, several outputs,
+    names that the module or Python has for something else."""
     path = os.path.join(folder, "odd.tdl")
     with open(path, "w", encoding="utf-8") as f:
         f.write(ODD)
-    check(("odd", "tofu", 2, 3, OPTIMIZERS[0]), folder, [],
-          (path, dict(batch=4), 5))
+    for turns in 1, 3:
+        check(("odd", "tofu", 2, turns, OPTIMIZERS[0]), folder, [],
+              (path, dict(batch=4), 5))
 
 
 def check_weights(folder):
@@ -498,78 +502,85 @@ def check_given(module, net, made, what):
             expect(f"{what}: {e}", all(w in str(e) for w in words_of))
 
 
-def cases(names, devices, turns):
-    every = list(itertools.product(names or NETWORKS, PLANNERS, devices,
-                                   turns))
-    every = [(*c, OPTIMIZERS[i // len(turns) % 2])
+def cases(names, a):
+    every = list(itertools.product(names or NETWORKS, a.planners, a.devices,
+                                   a.turns))
+    every = [(*c, OPTIMIZERS[i // len(a.turns) % 2])
              for i, c in enumerate(every)]
     return every if ALL or names else sample(every, 190)
 
 
-def staged_cases(names, devices):
+def staged_cases(names, a):
     every = [(n, s, k, schedule, OPTIMIZERS[i % 2]) for i, (n, (s, k), schedule)
              in enumerate(itertools.product(
-                 names or DEEPER, [(2, k) for k in devices] + [(4, 8)],
+                 names or DEEPER, [(2, k) for k in a.devices] + [(4, 8)],
                  SCHEDULES)) if n in DEEPER]
     return every if ALL or names else sample(every, len(every))
+
+
+def shardy_cases(names, a):
+    every = list(itertools.product(names or NETWORKS, a.devices))
+    return every if ALL or names else sample(every, len(every))
+
+
+def short_cases(names, a):
+    every = list(zip(names or NETWORKS, itertools.cycle(a.planners),
+                     itertools.cycle(a.devices)))
+    return every if ALL else sample(every, len(every))
+
+
+def deep_cases(names, a):
+    every = itertools.product(a.planners[:2], a.devices)
+    return list(every) if ALL or a.all or "deep" in a.parts else []
+
+
+# By name: the cases of a part, and the check of one, in a folder and with rows
+# of the table.
+PARTS = {
+    "deep": (deep_cases, check_deep),
+    "stages": (staged_cases, check_stages),
+    "small": (lambda names, a: SMALL if a.parts else sample(SMALL, 2),
+              lambda check, folder, rows: check(folder)),
+    "shardy": (shardy_cases, check_partitioned),
+    "short": (short_cases, check_short),
+    "steps": (cases, check),
+}
+SMALL = [check_odd, check_alone, check_weights]
+
+
+class Rows(list):
+    """Rows of the table, which are printed as they come."""
+
+    def append(self, row):
+        name, what, k, turns, planned, moved, kinds = row
+        print(f"| {name} | {what} | {k} | {turns} | {planned:,} | {moved:,} | "
+              f"{moved / planned:.2f} | " + ", ".join(
+                  f"{n} {w}" for w, (n, _) in sorted(kinds.items())) + " |",
+              flush=True)
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("names", nargs="*")
     p.add_argument("--all", action="store_true")
-    p.add_argument("--deep", action="store_true")
-    p.add_argument("--stages", action="store_true")
+    p.add_argument("--parts", nargs="+", default=[], choices=PARTS)
     p.add_argument("--table", action="store_true")
+    p.add_argument("--planners", nargs="+", default=PLANNERS)
     p.add_argument("--devices", type=int, nargs="+", default=DEVICES)
     p.add_argument("--turns", type=int, nargs="+", default=TURNS)
     a = p.parse_args()
-    rows = []
+    names = list(NETWORKS) if a.all else a.names
+    rows = Rows() if a.table else []
     with tempfile.TemporaryDirectory() as folder:
-        deep = ALL or a.all or a.deep
-        for planner, k in itertools.product(PLANNERS[:2], a.devices):
-            if deep:
-                check_deep(planner, k, folder, rows)
-        if a.deep:
-            finish()
-        for case in staged_cases(list(DEEPER) if a.all else a.names, a.devices):
-            try:
-                check_stages(case, folder, rows)
-            except Exception as e:
-                expect(f"{case}: {type(e).__name__}: {str(e)[:2000]}", False)
-        if a.stages:
-            show(rows)
-        small = [check_odd, check_alone, check_weights, check_shardy]
-        for one in sample(small, 2):
-            try:
-                one(folder)
-            except Exception as e:
-                expect(f"{one.__name__}: {type(e).__name__}: "
-                       f"{str(e)[:2000]}", False)
-        short = list(zip(a.names or NETWORKS, itertools.cycle(PLANNERS),
-                         itertools.cycle(DEVICES)))
-        for name, planner, k in sample(short, len(short)):
-            try:
-                check_short(name, planner, k, folder)
-            except Exception as e:
-                expect(f"{name} in bf16: {type(e).__name__}: {str(e)[:2000]}",
-                       False)
-        for case in cases(list(NETWORKS) if a.all else a.names,
-                          a.devices, a.turns):
-            try:
-                check(case, folder, rows)
-            except Exception as e:
-                expect(f"{case}: {type(e).__name__}: {str(e)[:2000]}", False)
-    show(rows if a.table else [])
-
-
-def show(rows):
-    for name, planner, k, turns, planned, moved, kinds in rows:
-        print(f"| {name} | {planner} | {k} | {turns} | {planned:,} | "
-              f"{moved:,} | {moved / planned:.2f} | " +
-              ", ".join(f"{n} {w}" for w, (n, _) in sorted(kinds.items())) +
-              " |")
-    jax.clear_caches()
+        for part in a.parts or PARTS:
+            cases_of, check_one = PARTS[part]
+            for case in cases_of(names, a):
+                try:
+                    check_one(case, folder, rows)
+                except Exception as e:
+                    expect(f"{part}, {case}: {type(e).__name__}: "
+                           f"{str(e)[:2000]}", False)
+                jax.clear_caches()
     finish()
 
 
