@@ -212,8 +212,9 @@ static bool read_syntax_error(reader *r, const json_error_t *e)
 {
 	r->failed = true;
 	diag_error_in(r->sink, DIAG_PLAN_SYNTAX, r->path,
-		      "this is not JSON: line %d, column %d: %s", e->line,
-		      e->column, e->text);
+		      "this is not a plan, which is JSON: line %d, column "
+		      "%d: %s",
+		      e->line, e->column, e->text);
 	return false;
 }
 

@@ -333,6 +333,12 @@ const Onnx__ModelProto *onnx_file_unpack(arena *a, diag_sink *s,
 {
 	const ProtobufCMessageDescriptor *d = &onnx__model_proto__descriptor;
 	walk w = { .data = f->data };
+	if (f->size > 0 && f->data[0] == '{') {
+		diag_error_in(s, DIAG_ONNX_MALFORMED, f->path,
+			      "this is JSON and not a model; 'tdlc show' and "
+			      "'tdlrun' take plans");
+		return NULL;
+	}
 	if (!walk_message(&w, d, 0, f->size, 0)) {
 		diag_error_in(s, DIAG_ONNX_MALFORMED, f->path,
 			      "this is not an ONNX model that can be read: %s, "

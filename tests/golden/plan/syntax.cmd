@@ -6,3 +6,5 @@ sed '/^"tensors"/{n;s/,/ /}' "$tmp/good.plan" >"$tmp/row.plan"
 tdlrun "$tmp/row.plan"
 sed '/^"tensors"/{n;s/},$/}/}' "$tmp/good.plan" >"$tmp/rows.plan"
 tdlrun "$tmp/rows.plan"
+# A plan where a model is expected.
+tdlc plan "$tmp/good.plan" -k 2
