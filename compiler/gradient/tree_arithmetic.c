@@ -45,8 +45,8 @@ static bool is_one(const ast_expr *e)
 
 /* ---- sums -------------------------------------------------------------- */
 
-/* The coefficient, or NaN where it may have been rounded or multiplied: an
- * integer from MOST_WHOLE on, or at least 2 with a constant factor. */
+/* The coefficient, or NaN where it may have been rounded or multiplied: from
+ * MOST_WHOLE on, or from 2 on if it is that of a constant so great. */
 static double exact(const ast_expr *of, double coef)
 {
 	double most = of->kind == AST_INT && !is_number(of) ? 2 : MOST_WHOLE;

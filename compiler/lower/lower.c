@@ -200,7 +200,7 @@ plan *lowering_place(arena *a, lowering *l, lower_choice which, plan *p,
 	}
 }
 
-/* Whether what all plans of a model contain fits in the memory. */
+/* Whether what all plans of a model contain is within the limits. */
 static bool model_fits(const plan *p)
 {
 	bool fits = true;
