@@ -63,8 +63,8 @@ extern const char *const plan_objectives[]; /* "time", .. */
 	  "other; sums over the batch are accumulated; auto: the best M",    \
 	  &(o)->micro_batches, .choices = words_auto },                      \
 	{ CLI_FLAG, 0, "micro-batch-statistics", NULL,                       \
-	  "compute the sums over samples that operators such as "            \
-	  "normalizations need in each micro-batch",                         \
+	  "operators that need sums over samples, such as "                  \
+	  "normalizations, take those of their own micro-batch",             \
 	  &(o)->statistics },                                                \
 	{ CLI_REPEAT, 0, "batch-dim", "NAME=D",                              \
 	  "dimension D of input NAME is the batch; may be repeated "         \

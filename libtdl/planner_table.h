@@ -47,8 +47,9 @@ typedef struct planner_request {
 	  "pipedream and capture", &(r)->micro_batches,                      \
 	  .min = 1, .max = PLAN_MAX_TURNS },                                 \
 	{ CLI_FLAG, 0, "micro-batch-statistics", NULL,                       \
-	  "compute the sums over samples that operators such as "            \
-	  "normalizations need in each micro-batch", &(r)->statistics },     \
+	  "operators that need sums over samples, such as "                  \
+	  "normalizations, take those of their own micro-batch",             \
+	  &(r)->statistics },                                                \
 	{ CLI_REPEAT, 0, "with", "A",                                        \
 	  "also compare A, which needs another program (ilp)",               \
 	  &(r)->with, .choices = words_of_planners((a), false) },            \
