@@ -24,6 +24,7 @@ package.needs("numpy", "torch", "tdl.torch")
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
+from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 import networks  # noqa: E402
@@ -33,7 +34,8 @@ from programs import ALL, TDLC, TDLRUN, call, expect, finish  # noqa: E402
 from programs import run, sample  # noqa: E402
 
 STEPS = 20 if ALL else 3
-TOLERANCE = 2e-5  # of a loss, relative
+# Of a loss, relative: 20 steps of GPT-2 in f32 end 3e-5 away from those in f64.
+TOLERANCE = 2e-5 + 1e-6 * STEPS
 WEIGHT_TOLERANCE = 3.5e-5  # of the norm of the change of a weight, by step
 RATE = 0.05
 
@@ -231,13 +233,16 @@ def run_workers(count, folder, name):
 # ---- checks -----------------------------------------------------------------
 
 def alone(name):
-    """The losses and weights of the module itself."""
+    """The losses and weights of the module itself, with attention as products
+    and a softmax, as DTensors have it here: the fused kernel rounds otherwise, so
+    that 20 steps of GPT-2 end 3e-5 of a loss apart."""
     module, inputs = network(name)
     optimizer = torch.optim.SGD(module.parameters(), lr=RATE)
     losses = []
     for _ in range(STEPS):
         optimizer.zero_grad()
-        loss = module(*inputs)
+        with sdpa_kernel(SDPBackend.MATH):
+            loss = module(*inputs)
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
