@@ -116,7 +116,7 @@ static int64_t said_samples(const graph *g)
 
 /* Reduces the batch of what turns divide to the elements of the smallest turn.
  * An input that all turns share, because something before them reads all of it,
- * is replicated: in each turn a device would need either all of its samples or
+ * is replicated: divided, a device would have either all samples of a turn or
  * none. */
 static void keep_to_turn(batch *b, const graph *g)
 {

@@ -128,7 +128,7 @@ void megatron_divide(megatron *m, node_id id, int v)
 		set_dim(m, n->output, v);
 }
 
-/* The number of elements that input i is read at in dimension d for `part'
+/* The number of elements of input i along dimension d that are read for `part'
  * values of v, beginning at `from'. */
 static int64_t read_by(const kernel *k, int v, int64_t from, int64_t part,
 		       int i, int d)
