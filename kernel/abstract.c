@@ -57,7 +57,7 @@ static bool is_not_float(dtype t)
 	return !dtype_is_float(t);
 }
 
-/* Whether the type has inf; if not, inf stands for its greatest number. */
+/* Whether the type has inf, or inf stands for its greatest number. */
 static bool has_limits(dtype t)
 {
 	return dtype_is_int(t) || elem_has_infinity(t);

@@ -275,7 +275,7 @@ static inline bool dim_need(const access_dim *x, const box *space, int64_t *lo,
 }
 
 /* Extends the needed box by the reads of one access; `some': the box is not
- * empty yet.  Returns whether it is not empty afterwards. */
+ * empty before.  Returns whether it is not empty afterwards. */
 static bool add_need(const kaccess *acc, const box *space, box *need,
 		     bool some)
 {
