@@ -371,9 +371,9 @@ static void join_tried(const plan_request *how, const plan_result *with,
 }
 
 /* Whether a plan without stages is allowed and may be better.  The number of
- * stages has to be open.  Also one stage has to be the best number so far, or a
- * run may use one micro-batch, for which stages wait.  Large graphs qualify
- * only in the first cases. */
+ * stages has to be open.  Also one stage has to be the best number so far, or
+ * the best run has one micro-batch, for which stages wait.  For small graphs it
+ * is enough that a run may have one. */
 static bool may_be_whole(const stages_search *x, const pipeline_result *best)
 {
 	enum { SMALL_GRAPH = 1024 };
