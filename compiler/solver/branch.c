@@ -30,7 +30,7 @@ typedef struct brancher {
 	int **nlive;	  /* copies of the numbers of remaining values */
 	int64_t cells;	 /* in all tables */
 	int64_t *steps;
-	int64_t open; /* least bound of the parts that were given up */
+	int64_t open; /* least bound of what was given up, in units */
 	deadline deadline;
 	int nnodes;
 	bool stops;
