@@ -3,6 +3,7 @@
 #include "runtime/exec/thread_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -111,6 +112,21 @@ static void await_members(thread_pool *t)
 		pthread_cond_wait(&t->ended, &t->lock);
 	atomic_store(&t->caller_sleeps, false);
 	pthread_mutex_unlock(&t->lock);
+}
+
+/* Keeps members that sleep off the caller's processor.  Woken there, a member
+ * would wait until the caller, who does not sleep, is preempted. */
+static void move_members(thread_pool *t)
+{
+	cpu_set_t others;
+	int own = sched_getcpu();
+	if (own < 0 || own >= CPU_SETSIZE ||
+	    pthread_getaffinity_np(pthread_self(), sizeof(others), &others))
+		return;
+	CPU_CLR(own, &others);
+	for (int i = 1; i < t->size && CPU_COUNT(&others) > 0; i++)
+		pthread_setaffinity_np(t->members[i].thread, sizeof(others),
+				       &others);
 }
 
 static void wake(thread_pool *t, bool sleeps, pthread_cond_t *from)
@@ -253,7 +269,10 @@ void thread_pool_run(thread_pool *t, int n, void (*part)(void *arg, int i),
 	uint64_t number = atomic_load(&t->call) >> PART_BITS;
 	uint64_t call = (number + 1) << PART_BITS | (uint64_t)n;
 	atomic_store(&t->call, call);
-	wake(t, atomic_load(&t->asleep) > 0, &t->begun);
+	const bool asleep = atomic_load(&t->asleep) > 0;
+	if (asleep && t->spins)
+		move_members(t);
+	wake(t, asleep, &t->begun);
 	run_parts(t, call, 0);
 	await_members(t);
 	if (t->end != MEMORY_DONE)
