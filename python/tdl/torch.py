@@ -109,25 +109,40 @@ def _statistics(exported):
                     yield buffers[x.name]
 
 
-def _weights(module, program, patterns, evaluate):
-    """The --train-only of a module: its parameters that the graph has and that
-    require a gradient, of these those that the user's patterns fit; for a plan
-    that evaluates all that a checkpoint has.  Other buffers, constants and what
-    was frozen are initializers, too."""
-    if isinstance(patterns, str):
-        patterns = [patterns]
-    names = [n for n, p in module.named_parameters(remove_duplicate=False)
-             if p.requires_grad]
+def _fits(name, patterns):
+    return any(fnmatch.fnmatchcase(name, p) for p in patterns)
+
+
+def _weights(module, program, options, evaluate):
+    """The --train-only and --freeze of a module: its parameters that the graph
+    has and that require a gradient, of these those that the user's patterns
+    leave; for a plan that evaluates all that a checkpoint has.  Other buffers,
+    constants and what was frozen are initializers, too.  A weight of several
+    modules has a name in each, one of which the graph has."""
+    only, freeze = ([x] if isinstance(x, str) else list(x or ()) for x in
+                    (options.get("train_only"), options.get("freeze")))
+    trained = [(n, p) for n, p in
+               module.named_parameters(remove_duplicate=False)
+               if p.requires_grad]
+    inside = program.model.graph.initializers
+    name_of = {id(p): n for n, p in trained if n in inside}
+    names = {n: name_of[id(p)] for n, p in trained if id(p) in name_of}
     if not names:
-        raise ValueError("no parameter of the module requires a gradient")
-    chosen = [n for n in names if patterns is None or
-              any(fnmatch.fnmatchcase(n, p) for p in patterns)]
-    unused = [p for p in patterns or ()
-              if not fnmatch.filter(names, p)]  # tdlc's own message
+        raise ValueError("the module computes with no parameter that requires "
+                         "a gradient")
+    for p in only:
+        if not fnmatch.filter(names, p):
+            raise ValueError(f"no parameter that requires a gradient fits '{p}'")
+    frozen = {kept for n, kept in names.items() if _fits(n, freeze)}
+    chosen = [kept for n, kept in names.items()
+              if kept not in frozen and (not only or _fits(n, only))]
+    if not chosen:
+        raise ValueError("'freeze' leaves no parameter that is trained")
     if evaluate:
-        chosen += _statistics(program.exported_program)
-    return [glob.escape(n) for n in dict.fromkeys(chosen)
-            if n in program.model.graph.initializers] + unused
+        chosen += [n for n in _statistics(program.exported_program)
+                   if n in inside]
+    return {"train_only": [glob.escape(n) for n in dict.fromkeys(chosen)],
+            "freeze": [p for p in freeze if not fnmatch.filter(names, p)]}
 
 
 def plan(module, example_inputs, devices, *, example_kwargs=None, train=False,
@@ -157,8 +172,7 @@ def plan(module, example_inputs, devices, *, example_kwargs=None, train=False,
         of_model.update(train=True)
         of_model.setdefault("optimizer", "sgd")
     if train or of_model.get("evaluate"):
-        of_model["train_only"] = _weights(
-            module, program, of_model.get("train_only"), not train)
+        of_model.update(_weights(module, program, of_model, not train))
     folder = tempfile.TemporaryDirectory(prefix="tdl-")
     model = _load(context, program, folder.name, of_model)
     fused = model.search(devices, **of_plan)

@@ -412,6 +412,39 @@ def check_parts(folder):
     expect(f"parts: of two patterns {names}",
            {n for n in names if not n.startswith("statistics.running_")} ==
            {"norms.0.weight", "norms.1.weight"})
+    check_chosen(module, inputs)
+
+
+def check_chosen(module, inputs):
+    """What patterns choose: parameters alone that the graph has and that require
+    a gradient, by any of their names."""
+    program = tdl_torch._export(module, inputs, {}, True)
+
+    def chosen(**options):
+        try:
+            found = tdl_torch._weights(module, program, options, False)
+        except ValueError as e:
+            return str(e)
+        expect(f"parts: {options} leaves {found}", not found["freeze"])
+        return set(found["train_only"])
+    tied = ({"words.weight"}, {"head.weight"})
+    every = chosen()
+    expect(f"parts: of no patterns {every}",
+           len(every) == 10 and chosen(train_only=[]) == every)
+    for name in "words.*", "head.*":
+        expect(f"parts: of {name} {chosen(train_only=name)}",
+               chosen(train_only=name) in tied)
+        expect(f"parts: without {name} {chosen(freeze=name)}",
+               every - chosen(freeze=name) in tied)
+        fault = chosen(train_only="words.*", freeze=["*.bias", name])
+        expect(f"parts: nothing is left: {fault}", "freeze" in fault)
+    for name in "frozen.*", "unused", "nothing":
+        fault = chosen(train_only=[name, "inner.*"])
+        expect(f"parts: {name} is refused: {fault}", f"'{name}'" in fault)
+    for p in module.parameters():
+        p.requires_grad_(p is module.unused)
+    expect("parts: nothing to train of the graph is refused",
+           "gradient" in chosen())
     fault = None
     try:
         tdl.plan(module.requires_grad_(False), inputs, 2, train=True)
