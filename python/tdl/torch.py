@@ -247,15 +247,16 @@ class TorchPlan:
         self._tied = self._find_tied()
 
     def _find_tied(self):
-        """By the name of a tensor in the module: the name by which the plan has
-        it, where several modules share it."""
+        """By a name in the module of a tensor that several modules share and that
+        the plan has by another name: that name."""
         names = {}
         for name, x in self.program.state_dict.items():
             if x.numel():
                 names.setdefault((x.data_ptr(), x.shape, x.stride()),
                                  []).append(name)
+        own = self._layouts.tensors
         return {name: kept for group in names.values() for name in group
-                for kept in group if kept in self._layouts.tensors}
+                for kept in group if kept in own and name not in own}
 
     def save(self, path):
         """A file for load(): made once, read by each process of a run.  It has

@@ -453,6 +453,27 @@ def check_chosen(module, inputs):
     expect("parts: nothing to train is refused", fault and "gradient" in fault)
 
 
+class Shared(nn.Module):
+    """Two parameters with the same memory."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = (nn.Linear(64, 64, bias=False) for _ in range(2))
+        self.b.weight.data = self.a.weight.data
+
+    def forward(self, x):
+        return self.b(torch.tanh(self.a(x))).square().mean()
+
+
+def check_shared():
+    """Parameters that the plan has both are placed each in its own way."""
+    plan = tdl.plan(Shared(), (torch.randn(4, 64),), 2, train=True)
+    places = [plan.placements(n) for n in ("a.weight", "b.weight")]
+    cuts = {t["name"]: t["cuts"] for t in plan.plan.tables()["tensors"]}
+    expect(f"shared: {places}", None not in places and
+           (places[0] == places[1]) == (cuts["a.weight"] == cuts["b.weight"]))
+
+
 class Judged(nn.Module):
     """Whether each sample's class is the likeliest."""
 
@@ -525,6 +546,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_weights(folder)
         check_parts(folder)
+        check_shared()
         check_accuracy(folder)
     finish()
 
