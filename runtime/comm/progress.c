@@ -86,10 +86,12 @@ bool progress_await(progress_waiter *w)
 	return !atomic_load(&w->broken);
 }
 
-/* Removes the needs that are met.  Returns them. */
+/* Removes the needs that are met.  Returns the last one of each thread to which
+ * nothing else is missing: such threads sleep, so they ask for nothing.  A
+ * need of another may be asked for again as soon as the lock is open. */
 static progress_need *take_met(progress *p)
 {
-	progress_need *met = NULL, **link = &p->needs;
+	progress_need *last = NULL, **link = &p->needs;
 	pthread_mutex_lock(&p->lock);
 	while (*link) {
 		progress_need *x = *link;
@@ -98,24 +100,24 @@ static progress_need *take_met(progress *p)
 			continue;
 		}
 		*link = x->next;
-		x->next = met;
-		met = x;
 		x->is_asked = false;
 		atomic_fetch_sub(&p->nwaiting, 1);
+		if (atomic_load(&p->broken))
+			atomic_store(&x->of->broken, true);
+		if (atomic_fetch_sub(&x->of->missing, 1) == 1) {
+			x->next = last;
+			last = x;
+		}
 	}
 	pthread_mutex_unlock(&p->lock);
-	return met;
+	return last;
 }
 
 static void wake(progress *p)
 {
 	for (progress_need *x = take_met(p), *next; x; x = next) {
-		progress_waiter *w = x->of;
 		next = x->next;
-		if (atomic_load(&p->broken))
-			atomic_store(&w->broken, true);
-		if (atomic_fetch_sub(&w->missing, 1) == 1)
-			sem_post(&w->all_there);
+		sem_post(&x->of->all_there);
 	}
 }
 

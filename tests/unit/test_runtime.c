@@ -17,7 +17,6 @@
 #include "kernel/eval.h"
 #include "layout/mesh.h"
 #include "runtime/comm/barrier.h"
-#include "runtime/comm/progress.h"
 #include "runtime/cpu/build.h"
 #include "runtime/exec/builtin.h"
 #include "runtime/exec/executor.h"
@@ -519,64 +518,6 @@ START_TEST(a_part_that_fails_ends_the_call_alone)
 }
 END_TEST
 
-/* Workers that need all others to come to where they are. */
-enum { CROWD = 4, MEETINGS = 300, DROPOUT = 200 };
-
-typedef struct crowd {
-	progress posts[CROWD];
-	progress_waiter waiters[CROWD];
-	progress_need needs[CROWD][CROWD];
-	int sum[CROWD], seen[CROWD];
-	bool one_leaves;
-} crowd;
-
-static bool meet_all(crowd *c, int i, int at)
-{
-	progress_set(&c->posts[i], at);
-	for (int w = 0; w < CROWD; w++)
-		for (int asked = at - 1; asked <= at; asked++)
-			progress_ask(&c->waiters[i], &c->posts[w],
-				     &c->needs[i][w], asked, at % 3);
-	return progress_await(&c->waiters[i]);
-}
-
-static void come_and_look(void *arg, int i)
-{
-	crowd *c = arg;
-	for (int at = 1; at <= MEETINGS; at++) {
-		if (c->one_leaves && i == 1 && at == DROPOUT)
-			for (int w = 0; w < CROWD; w++)
-				progress_break(&c->posts[w]);
-		c->sum[i] += at;
-		if (!meet_all(c, i, 2 * at))
-			return;
-		for (int w = 0; w < CROWD; w++)
-			c->seen[i] += c->sum[w] == c->sum[i];
-		if (!meet_all(c, i, 2 * at + 1))
-			return;
-	}
-}
-
-START_TEST(workers_wait_for_all_others)
-{
-	crowd c = { .one_leaves = _i };
-	thread_pool *t = thread_pool_open(CROWD, false);
-	ck_assert_int_eq(thread_pool_size(t), CROWD);
-	for (int i = 0; i < CROWD; i++) {
-		progress_init(&c.posts[i]);
-		progress_waiter_init(&c.waiters[i]);
-	}
-	thread_pool_run(t, CROWD, come_and_look, &c);
-	thread_pool_close(t);
-	for (int i = 0; i < CROWD; i++) {
-		if (!_i)
-			ck_assert_int_eq(c.seen[i], CROWD * MEETINGS);
-		progress_destroy(&c.posts[i]);
-		progress_waiter_destroy(&c.waiters[i]);
-	}
-}
-END_TEST
-
 /* ---- the whole --------------------------------------------------------- */
 
 Suite *suite(void)
@@ -594,7 +535,6 @@ Suite *suite(void)
 	tcase_add_test(c, a_failure_ends_all);
 	tcase_add_loop_test(c, teams, 0, 2);
 	tcase_add_loop_test(c, a_part_that_fails_ends_the_call_alone, 0, 2);
-	tcase_add_loop_test(c, workers_wait_for_all_others, 0, 2);
 	suite_add_tcase(s, c);
 	return s;
 }
