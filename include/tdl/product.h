@@ -296,7 +296,8 @@ static void TDL_TYPED(find_places)(int64_t step, int64_t *place)
 }
 
 /* Adds some of the depth to a block of the result, whose rows are `left`, and
- * columns of windows.  Panels that are not in planes are packed. */
+ * columns of windows.  Panels that are not in planes are packed, however few
+ * tiles read them. */
 static void TDL_TYPED(add_windows)(const tdl_product *p, TDL_TYPED(panels) * s,
 				   const TDL_TYPED(block) * b,
 				   const TDL_TYPED(panel) * left)
@@ -319,9 +320,10 @@ static void TDL_TYPED(add_windows)(const tdl_product *p, TDL_TYPED(panels) * s,
 				s->right[0] + (k - first) * cols, s->other
 			};
 		else
-			TDL_TYPED(panel_of)
-			(p, f, b, above, b->col + j,
-			 tdl_min(cols, b->ncols - j), cols, s->right[0]);
+			right.at = TDL_TYPED(panel_of)(
+				p, f, b, TDL_FEW, b->col + j,
+				tdl_min(cols, b->ncols - j), cols,
+				s->right[0]).at;
 		TDL_TYPED(add_tiles)
 		(p, b, j, left, right, NULL,
 		 s->tile[b->first && b->last ? 0 : k * above]);

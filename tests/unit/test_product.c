@@ -2,7 +2,8 @@
  *
  * The loop of products, tdl/product.h, beside sums in f64: factors that lie in
  * memory in either order, with gaps or in images, or that are packed, of more
- * rows, columns and terms than blocks have. */
+ * rows, columns and terms than blocks have; also where columns are read in a
+ * window for which there are no planes. */
 #include "config.h"
 
 #include <check.h>
@@ -98,6 +99,15 @@ static void store(const tdl_product *p, int64_t row, int64_t nrows, int64_t col,
 		}
 }
 
+/* No panel is laid out in planes. */
+static int64_t no_planes(const tdl_window *w, int64_t depth, int64_t ndepth,
+			 int64_t first, int64_t n, void *planes, int64_t *place)
+{
+	(void)w, (void)depth, (void)ndepth, (void)first, (void)n;
+	(void)planes, (void)place;
+	return 0;
+}
+
 static void check_element(const product *m, int64_t r, int64_t c)
 {
 	const factor *x = &m->f[0], *y = &m->f[1];
@@ -130,6 +140,8 @@ static void check_product(product *m, void *scratch)
 						   : 0,
 					   m->f[i].far };
 	}
+	if (!pick(0, 4))
+		p.right.planes = no_planes;
 	m->out = malloc((size_t)(m->rows * m->cols + 1) * sizeof(float));
 	for (int64_t i = 0; i < m->rows * m->cols; i++)
 		m->out[i] = NAN;
