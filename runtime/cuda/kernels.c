@@ -107,9 +107,10 @@ static void end_text(arena *a, bytes *text, texts *to)
 	*text = (bytes){ 0 };
 }
 
-/* Makes the texts, each kernel once.  Its name and its text follow from the
- * kernel alone.  So plans that share kernels find each other's in the cache,
- * whatever the order and the other kernels. */
+/* Makes the texts, each kernel once.  Its name follows from the kernel alone,
+ * and so do the bits that choose its text.  So plans with the same kernels, in
+ * any order, find each other's texts in the cache; if a plan has some more, it
+ * finds those texts that none of these is in, unless it has more texts. */
 static texts make_texts(const cuda_kernels *k, arena *a)
 {
 	texts t = { .at = ARENA_ARRAY(a, const char *, k->p->nkernels + 1),
