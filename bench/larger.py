@@ -22,6 +22,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "examples", "models")
 TDLC = os.environ.get("TDLC", "./tdlc")
+UNITS = {"KB": 1e3, "MB": 1e6, "GB": 1e9}
 NO_PLAN = 3  # the status of tdlc where nothing fits
 EVEN_TIMES = [["--algorithm", "mcap", "--memory", "1000000GB"], []]
 LEAST_MEMORY = ["--algorithm", "mcap"]
@@ -108,8 +109,11 @@ def mean(x):
 
 
 def size(text):
-    units = {"KB": 1e3, "MB": 1e6, "GB": 1e9}
-    return int(float(text[:-2]) * units[text[-2:].upper()])
+    """The bytes of 16GB, as argparse takes it: ValueError where it is none."""
+    unit = UNITS.get(text[-2:].upper())
+    if not unit:
+        raise ValueError(text)
+    return int(float(text[:-2]) * unit)
 
 
 def main():
@@ -123,6 +127,9 @@ def main():
                         help="begin with N times what a network grows by")
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
+    for name in args.names:
+        if name not in NETS:
+            parser.error(f"'{name}' is none of {', '.join(NETS)}")
     print(f"{args.k} devices of {args.memory / 1e9:g} GB\n"
           "network  grows    by time by memory   ratio   price")
     found = [compare(args, n) for n in args.names or NETS]
