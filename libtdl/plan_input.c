@@ -160,7 +160,7 @@ const topology *plan_topology(job *d, const char *name, int64_t k)
 	if (!t || t->nkinds == 0)
 		return with_mesh(d, t, k);
 	diag_error_in(d->sink, DIAG_BAD_TOPOLOGY, name,
-		      "'devices' that differ need --stages, or tdlc place: "
+		      "'devices' that differ need stages, or tdlc place: "
 		      "a plan without stages cuts tensors into equal parts");
 	return NULL;
 }
