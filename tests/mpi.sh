@@ -268,8 +268,8 @@ if preload lost; then
 	LOST_AFTER=0
 	for k in 2 3; do
 		plans $k mlp -D batch=12 -D inputs=6 -D width=12 -D depth=2
-		expect 4 with lost $k "$tmp/mlp.plan" --timeout 1
-		says "all $k ranks have waited for one another for 1 second"
+		expect 4 with lost $k "$tmp/mlp.plan" --timeout 3
+		says "all $k ranks have waited for one another for 3 seconds"
 		says "rank [0-$((k - 1))] on '.*' is furthest behind: it was in"
 	done
 	LOST_AFTER=1000000
