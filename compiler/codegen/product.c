@@ -114,8 +114,12 @@ static void emit_read_fetches(emitter *g, const walk *w, const kexpr *e)
 		emit_read_fetches(g, w, e->args[i]);
 }
 
+/* Loops that go in turns have their variables inside of a run alone. */
 static void emit_fetches(emitter *g, const walk *w)
 {
+	for (int l = 0; l < g->p.nest.n; l++)
+		if (g->p.nest.loops[l].part == LOOP_TURN)
+			return;
 	if (g->k->type == product_type(g->k))
 		emit_fetch(g, w, print_result(&g->p));
 	emit_read_fetches(g, w, w->e);
