@@ -117,9 +117,8 @@ static void emit_read_fetches(emitter *g, const walk *w, const kexpr *e)
 /* Loops that go in turns have their variables inside of a run alone. */
 static void emit_fetches(emitter *g, const walk *w)
 {
-	for (int l = 0; l < g->p.nest.n; l++)
-		if (g->p.nest.loops[l].part == LOOP_TURN)
-			return;
+	if (g->s.nturns)
+		return;
 	if (g->k->type == product_type(g->k))
 		emit_fetch(g, w, print_result(&g->p));
 	emit_read_fetches(g, w, w->e);
