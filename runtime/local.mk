@@ -42,6 +42,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/exec/executor_chains.c \
 	%D%/exec/executor_kept.c \
 	%D%/exec/executor_figures.c \
+	%D%/exec/executor_outputs.c \
 	%D%/exec/executor_parts.c %D%/exec/executor_parts.h \
 	%D%/exec/executor_runs.c \
 	%D%/exec/executor_spans.c \

@@ -513,6 +513,7 @@ bool executor_step(executor *m, const array *inputs, const array *outputs,
 	m->outputs = outputs;
 	if (!executor_fold(m, f))
 		return false;
+	executor_lend(m);
 	bool good = executor_is_host(m)
 			    ? m->comm->launch(m->link, run_program, m, f)
 			    : run_on_device(m, f);
@@ -525,6 +526,7 @@ bool executor_step(executor *m, const array *inputs, const array *outputs,
 			       ? part_spread(m, of, outputs[i].data, f)
 			       : part_gather(m, of, outputs[i].data, f);
 	}
+	executor_take_back(m);
 	return good;
 }
 

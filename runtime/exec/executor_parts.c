@@ -23,7 +23,9 @@ region part_region(const executor *m, int worker, int buffer)
 
 unsigned char *part_place(const executor *m, int worker, int buffer)
 {
-	return m->arenas[worker] + part_plan(m, worker)->buffers[buffer].offset;
+	unsigned char *lent = executor_lent(m, worker, buffer);
+	const plan_buffer *b = &part_plan(m, worker)->buffers[buffer];
+	return lent ? lent : m->arenas[worker] + b->offset;
 }
 
 void part_touch(executor *m, int worker, int buffer, const region *r)
@@ -48,11 +50,15 @@ static region whole_region(const plan_tensor *t)
 	return r;
 }
 
+/* Copies what does not lie there already. */
 static void copy_runs(runs *r, size_t size, char *dst, const char *src)
 {
-	while (runs_next(r))
-		memcpy(dst + (size_t)r->dst * size, src + (size_t)r->src * size,
-		       (size_t)r->n * size);
+	while (runs_next(r)) {
+		char *to = dst + (size_t)r->dst * size;
+		const char *from = src + (size_t)r->src * size;
+		if (to != from)
+			memcpy(to, from, (size_t)r->n * size);
+	}
 }
 
 bool executor_is_host(const executor *m)
@@ -103,8 +109,7 @@ bool part_scatter(executor *m, int worker, int buffer, const void *whole,
 	return good;
 }
 
-/* Whether an earlier worker has the same part of a tensor. */
-static bool is_copy(const executor *m, int worker, const plan_tensor *t)
+bool part_is_copy(const executor *m, int worker, const plan_tensor *t)
 {
 	const mesh *of = &part_plan(m, worker)->mesh;
 	int coords[MAX_AXES];
@@ -167,7 +172,7 @@ bool part_gather(const executor *m, stage_tensor of, void *whole, failure *f)
 		good = staged != NULL;
 	}
 	for (int w = first; good && w < end; w++)
-		if (!is_copy(m, w, t))
+		if (!part_is_copy(m, w, t))
 			good = gather_part(m, w, t, staged, whole, f);
 	free(staged);
 	return good;
@@ -215,7 +220,7 @@ void part_hand_out(executor *m, int worker, int instr)
 	const plan *p = part_plan(m, worker);
 	int from = p->program[instr].to, tensor = p->buffers[from].tensor;
 	const plan_tensor *t = &p->tensors[tensor];
-	if (!plan_hands_out(p, instr) || is_copy(m, worker, t))
+	if (!plan_hands_out(p, instr) || part_is_copy(m, worker, t))
 		return;
 	const array *whole = array_of(m->outputs,
 				      m->outputs_of[m->stage[worker]],
@@ -253,11 +258,12 @@ bool part_spread(const executor *m, stage_tensor of, void *whole, failure *f)
 	const plan *p = &m->p->stages[of.stage];
 	const plan_tensor *t = &p->tensors[of.tensor];
 	int first = m->first_of[of.stage], end = m->first_of[of.stage + 1];
+	int turns = p->loop.turns;
 	if (executor_is_alone(m))
 		return true;
 	char *staged = part_stage(plan_tensor_nbytes(t), f);
 	for (int w = first; staged && w < end; w++)
-		for (int i = 0; i < p->loop.turns && !is_copy(m, w, t); i++)
+		for (int i = 0; i < turns && !part_is_copy(m, w, t); i++)
 			spread_part(m, w, t, i, staged, whole);
 	free(staged);
 	return staged != NULL;

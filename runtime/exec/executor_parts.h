@@ -16,6 +16,7 @@ typedef struct stage_tensor {
 
 typedef struct executor_folds executor_folds;	/* executor_folds.c */
 typedef struct executor_chains executor_chains; /* executor_chains.c */
+typedef struct executor_loans executor_loans;	/* executor_outputs.c */
 
 enum { FIRST_STEPS = 2 }; /* not representative of later steps */
 
@@ -48,6 +49,7 @@ struct executor {
 	int64_t ***boxes;
 	int **epilogues; /* by stage: plan_epilogues(); NULL: none */
 	executor_chains *chains;
+	executor_loans *loans;
 	const array *inputs, *outputs;
 	/* of all steps; of those after the first ones */
 	double seconds, settled;
@@ -71,8 +73,11 @@ const plan *part_plan(const executor *m, int worker);
 /* The region of its tensor that a worker holds in a buffer. */
 region part_region(const executor *m, int worker, int buffer);
 
-/* The address of a buffer of a worker here. */
+/* The address of a buffer of a worker here, in the arena or lent. */
 unsigned char *part_place(const executor *m, int worker, int buffer);
+
+/* Whether an earlier worker has the same part of a tensor. */
+bool part_is_copy(const executor *m, int worker, const plan_tensor *t);
 
 /* Notes that a worker uses a region of a buffer. */
 void part_touch(executor *m, int worker, int buffer, const region *r);
@@ -149,6 +154,19 @@ void kept_spoil_all(executor *m);
  * anything. */
 int64_t kept_used(const executor *m, int worker);
 int64_t kept_planned(const executor *m, int worker);
+
+/* ---- outputs ------------------------------------------------------------ */
+
+/* Finds the outputs that kernels can write to the caller's memory, so that
+ * nobody copies them after the step. */
+void executor_find_loans(executor *m);
+
+/* Lends these buffers the memory of m->outputs until executor_take_back(). */
+void executor_lend(executor *m);
+void executor_take_back(executor *m);
+
+/* The memory lent to a buffer; NULL if there is none. */
+unsigned char *executor_lent(const executor *m, int worker, int buffer);
 
 /* ---- chains ------------------------------------------------------------ */
 

@@ -62,6 +62,7 @@ void executor_prepare(executor *m)
 {
 	find_epilogues(m);
 	find_boxes(m);
+	executor_find_loans(m);
 }
 
 /* ---- a run --------------------------------------------------------------- */
