@@ -1,5 +1,6 @@
 """Modules, models, plans and runs."""
 import json
+import math
 import os
 
 import numpy as np
@@ -11,6 +12,8 @@ _NUMPY = {"f32": "f4", "f64": "f8", "f16": "f2", "i8": "i1", "i16": "i2",
           "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4",
           "u64": "u8", "bool": "?"}
 _TDL = {np.dtype(v): k for k, v in _NUMPY.items()}
+_ALIGN = 64   # bytes, of large results
+_LARGE = 1 << 20
 
 
 class Module:
@@ -186,6 +189,26 @@ def _array(name, x):
                   "dims": dims, "data": kept[3], "nbytes": x.nbytes}
 
 
+class _Block:
+    """Memory of a NumPy array.  When nothing refers to the array any more, it
+    is kept for the next one of its size."""
+
+    def __init__(self, kept, shape, dtype):
+        nbytes = math.prod(shape) * dtype.itemsize
+        self._kept = kept.setdefault(nbytes, [])
+        try:
+            self._memory = self._kept.pop()
+        except IndexError:
+            self._memory = np.empty(nbytes + _ALIGN, np.uint8)
+        at = self._memory.ctypes.data
+        self.__array_interface__ = {
+            "version": 3, "shape": tuple(shape), "typestr": dtype.str,
+            "data": (at + -at % _ALIGN, False)}
+
+    def __del__(self):
+        self._kept.append(self._memory)
+
+
 class Run:
     """A plan in execution, a thread for each device; states go on from step to
     step."""
@@ -203,13 +226,19 @@ class Run:
         self._outputs = [t if isinstance(t, str)
                          else tables["tensors"][t]["name"]
                          for t in tables["outputs"]]
+        # By size, memory of results that nobody has any more.  The system takes
+        # longer to give fresh memory than kernels take to fill it.
+        self._kept = {}
 
     def _empty(self, name):
         t = self._tensors[name]
         if t["type"] not in _NUMPY:
             raise TypeError(f"NumPy has no type for the {t['type']} of "
                             f"'{name}'")
-        return np.empty(t["shape"], _NUMPY[t["type"]])
+        dtype = np.dtype(_NUMPY[t["type"]])
+        if math.prod(t["shape"]) * dtype.itemsize < _LARGE:
+            return np.empty(t["shape"], dtype)
+        return np.asarray(_Block(self._kept, t["shape"], dtype))
 
     def _arrays(self, of):
         pairs = [_array(name, x) for name, x in of.items()]

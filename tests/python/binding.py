@@ -128,6 +128,53 @@ def kept():
                 run.step({"x": x})["y"], x @ w.T, rtol=1e-4, atol=1e-4))
 
 
+def outputs():
+    """Outputs that others read, that are copies, replicated, divided, carried to
+    the next step: each is NumPy's, and stays what it was."""
+    text = ("model net(batch = 6, width = 60000) {\n"
+            "    input x[batch, 3]\n    input old[batch, 4]\n"
+            "    param w[3, 4]\n    param wide[4, width]\n"
+            "    y = matmul(x, w)\n    z = relu(y)\n    same = z\n"
+            "    new = old + y\n    long = matmul(z, wide)\n"
+            "    total = reduce_sum(long, axes=[0, 1])\n"
+            "    output y, z, same, new, long, total\n}\n")
+    rng = np.random.default_rng(4)
+    w, wide = (rng.normal(size=s).astype("f4") for s in ((3, 4), (4, 60000)))
+    for devices, carry in (1, None), (2, None), (3, "new=old"):
+        model = tdl.Model("net.tdl", data=text.encode(),
+                          **({"carry": carry} if carry else {}))
+        run = model.search(devices, algorithm="data-parallel").run()
+        run.set_state("w", w)
+        run.set_state("wide", wide)
+        old, seen = np.zeros((6, 4), "f4"), []
+        for _ in range(3):
+            x = rng.normal(size=(6, 3)).astype("f4")
+            y = x @ w
+            z = np.maximum(y, 0)
+            long = z @ wide
+            old = old + y if carry else y
+            want = {"y": y, "z": z, "same": z, "new": old, "long": long,
+                    "total": long.sum(dtype="f8")}
+            given = {"x": x} if carry else \
+                {"x": x, "old": np.zeros((6, 4), "f4")}
+            got = run.step(given)
+            if carry:  # a state is no output
+                got["new"] = run.get_state("old")
+            seen.append((got, want))
+        for step, (got, want) in enumerate(seen):
+            for name, value in want.items():
+                expect(f"{devices} devices, step {step}: {name}", np.allclose(
+                    got[name], value, rtol=1e-3, atol=1e-3))
+        address = seen[0][0]["long"].ctypes.data
+        column = seen[1][0]["long"][:, 7]
+        value = column.copy()
+        del seen, got, want
+        again = [run.step(given)["long"] for _ in range(2)]
+        expect("memory that nobody has is used again",
+               address in [x.ctypes.data for x in again])
+        expect("a part of an output keeps it", np.array_equal(column, value))
+
+
 def stages():
     """A step of training in two stages is that of one stage."""
     model = tdl.Model(MLP, D=SIZES, train=True, optimizer="sgd")
@@ -222,6 +269,7 @@ with tempfile.TemporaryDirectory() as tmp:
     plans(tmp)
 runs()
 kept()
+outputs()
 stages()
 errors()
 lifetimes()
