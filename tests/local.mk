@@ -130,6 +130,8 @@ TESTS += $(source_tests)
 EXTRA_DIST += $(source_tests) $(script_tests) $(python_files) $(network_files) \
 	%D%/coverage.sh \
 	%D%/data \
+	%D%/export/jax_cases.py \
+	%D%/export/jax_small.py \
 	%D%/golden \
 	%D%/hostile/README.md \
 	%D%/hostile/harness.py \

@@ -61,16 +61,32 @@ jax_spec jax_needed(const plan *p, const plan_node *n, int tensor)
 	return x;
 }
 
-jax_spec jax_produced(const plan *p, const plan_node *n)
+/* Whether an axis after a divides dimension d, too. */
+static bool divided_inside(const plan *p, const jax_spec *x, int a, int d)
+{
+	for (int i = a + 1; i < p->mesh.naxes; i++)
+		if (x->dim[i] == d)
+			return true;
+	return false;
+}
+
+/* A share is inside the blocks that are computed.  A spec has the axes of a
+ * dimension in the mesh's order, so it cannot express a share along an axis
+ * before those of the blocks. */
+jax_spec jax_combined(const plan *p, const plan_node *n)
 {
 	const kernel *k = p->kernels[n->kernel].kernel;
-	jax_spec x = nothing(k->nout);
+	jax_spec stored = jax_stored(p, n->output), x = nothing(k->nout);
 	for (int a = 0; a < p->mesh.naxes; a++) {
 		int v = n->cuts.dim[a];
 		if (v >= 0 && v < k->nout)
 			x.dim[a] = (signed char)v;
-		else
-			x.partial = x.partial || v != CUT_NONE;
+	}
+	for (int a = 0; a < p->mesh.naxes; a++) {
+		int v = n->cuts.dim[a], d = stored.dim[a];
+		bool combined = v != CUT_NONE && x.dim[a] < 0;
+		if (combined && d >= 0 && !divided_inside(p, &x, a, d))
+			x.dim[a] = (signed char)d;
 	}
 	return x;
 }

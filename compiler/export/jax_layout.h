@@ -14,10 +14,14 @@ typedef struct jax_spec {
 } jax_spec;
 
 /* The layout of a tensor as stored; as a node reads it, through all of its
- * inputs that are this tensor; of a node's result as computed. */
+ * inputs that are this tensor. */
 jax_spec jax_stored(const plan *p, int tensor);
 jax_spec jax_needed(const plan *p, const plan_node *n, int tensor);
-jax_spec jax_produced(const plan *p, const plan_node *n);
+
+/* The layout of a node's result as computed, with the shares in which partial
+ * values are combined: along an axis that divides a reduction, the result is
+ * cut as it is stored. */
+jax_spec jax_combined(const plan *p, const plan_node *n);
 
 bool jax_same(const plan *p, const jax_spec *x, const jax_spec *y);
 

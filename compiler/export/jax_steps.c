@@ -115,9 +115,8 @@ void jax_write_node(jax_writer *w, const plan_instr *in)
 				 k->kernel->ninputs ? ", " : "", w->number);
 	s = arena_printf(w->a, "%s)", s);
 	jax_spec stored = jax_stored(w->p, n->output);
-	jax_spec made = jax_produced(w->p, n);
-	if (!made.partial && !stored.partial &&
-	    !jax_same(w->p, &made, &stored))
+	jax_spec made = jax_combined(w->p, n);
+	if (!stored.partial && !jax_same(w->p, &made, &stored))
 		s = pin(w, s, &made);
 	if (!stored.partial)
 		s = pin(w, s, &stored);

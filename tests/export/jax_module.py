@@ -13,168 +13,25 @@ ResNet-50, which is not among the samples.  --table prints the bytes as
 docs/export.md has them, row by row.
 """
 import argparse
-import importlib.util
 import itertools
 import os
+import subprocess
 import sys
 import tempfile
 
-os.environ["XLA_FLAGS"] = " ".join([
-    os.environ.get("XLA_FLAGS", ""),
-    "--xla_force_host_platform_device_count=8",
-    # What is tested is not how fast it runs.
-    "--xla_backend_optimization_level=0",
-    "--xla_llvm_disable_expensive_passes=true"])
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from programs import ALL, MODELS, TDLC, TDLRUN, expect, finish  # noqa: E402
-from programs import call, run, sample, words  # noqa: E402
+from jax_cases import NETWORKS, NORMALIZED, OPTIMIZERS, STEPS
+from jax_cases import check, check_loss, check_traffic, check_values
+from jax_cases import distance, draw, load
+import jax
+from jax_small import SMALL
+import numpy as np
 
-try:
-    import numpy as np
+from programs import ALL, MODELS, TDLC, TDLRUN, call, expect, finish
+from programs import run, sample, words
 
-    import jax
-except ImportError as e:
-    print(f"SKIP: {e} (tests/requirements-jax.txt)")
-    sys.exit(77)
-
-STEPS = 2
-TEXTS = dict(batch=8, tokens=8, vocabulary=32, layers=1, width=16, heads=4)
-# Sizes, and a bound of the integers in the inputs.
-NETWORKS = {
-    "mlp": (dict(batch=16, inputs=16, width=32, depth=2), 10),
-    "resnet": (dict(batch=8, depth=18, image=16, width=4, classes=8), 8),
-    "gpt2": (dict(TEXTS), 32),
-    "llama": (dict(TEXTS, kv_heads=2, wide=32), 32),
-    "moe": (dict(TEXTS, kv_heads=2, wide=16, experts=4, room=6), 32),
-    "unet": (dict(batch=8, image=8, width=8, widen="[1, 2]", depth=1,
-                  attention_at=4, groups=4), 8),
-    "vit": (dict(batch=8, image=16, patch=8, width=16, layers=1, heads=4,
-                 classes=8), 8),
-    "densenet121": (dict(batch=8, image=32, growth=4, depth="[1, 1, 1, 1]",
-                         classes=8), 8),
-}
-TIED = {"gpt2"}  # a weight is used twice
-# With statistics of the batch, which micro-batches have their own of.
-NORMALIZED = {"resnet", "densenet121", "moe"}
 PLANNERS = ["data-parallel", "tofu", "megatron", "joint"]
 DEVICES = [2, 4, 8]
 TURNS = [1, 4]  # micro-batches
-OPTIMIZERS = ["sgd,lr=0.05", "adamw,lr=0.01"]
-
-
-def load(path):
-    spec = importlib.util.spec_from_file_location("exported", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def draw(module, most):
-    """A batch by the module's own table of inputs, not in turns."""
-    rng = np.random.default_rng(1)
-    batch = {}
-    for name, (shape, kind, _) in module.INPUTS.items():
-        if name in module.DEFAULTS:
-            continue
-        if name in module.DIVIDED:
-            shape = list(shape[1:])
-            shape[module.DIVIDED[name]] *= module.TURNS
-        is_int = np.issubdtype(np.dtype(kind), np.integer)
-        batch[name] = (rng.integers(0, most, shape) if is_int else
-                       rng.standard_normal(shape)).astype(np.dtype(kind))
-    return batch
-
-
-def distance(x, y):
-    return float(np.linalg.norm(np.asarray(x, np.float64) -
-                                np.asarray(y, np.float64)))
-
-
-def check_values(case, got, want, before):
-    """States by how far they went; outputs by their size.  A gradient that is
-    0, that of the bias of keys, is noise in both, of which adamw makes steps as
-    large as any; of small ones its steps are as uncertain as their signs."""
-    allowed = 2e-2 if case[-1].startswith("adamw") else 2e-3
-    for name, x in got.items():
-        y = want[name]
-        if np.abs(want.get(f"{name}.mean", 1)).max() < 1e-7:
-            continue
-        size = distance(y, before[name] if name in before else 0 * y)
-        size += 1e-3 * float(np.linalg.norm(y.astype(np.float64)))
-        far = distance(x, y)
-        expect(f"{case}: {name} is {far:.3g} off, at {size:.3g}",
-               far <= allowed * size + 1e-6)
-
-
-def check_loss(case, got, want):
-    expect(f"{case}: the loss is {got}, not {want}",
-           abs(got - want) <= 2e-5 * abs(want))
-
-
-def check_traffic(case, moved, planned):
-    """With data parallelism nothing but gradients and some single elements is
-    moved, by the same collective; but where two gradients of one weight are
-    added up, XLA reduces each.  Else it has its own ways."""
-    name, planner, k, turns, _ = case
-    if planner != "data-parallel":
-        expect(f"{case}: {moved} bytes for {planned}",
-               moved <= 6 * turns * planned)
-    elif turns > 1:
-        # The plan adds up what turns have, and then what devices have.
-        most = 1.5 * planned if name in TIED else planned + 64 * k
-        expect(f"{case}: {moved} bytes, not {planned}",
-               planned < moved <= turns * most)
-    elif name in TIED:
-        expect(f"{case}: {moved} bytes, not {planned}",
-               planned < moved <= 1.5 * planned)
-    else:
-        expect(f"{case}: {moved} bytes, not {planned}",
-               planned <= moved <= planned + 64 * k)
-
-
-def check(case, folder, rows, network=None):
-    name, planner, k, turns, optimizer = case
-    model, sizes, most = network or (
-        os.path.join(MODELS, f"{name}.tdl"), *NETWORKS[name])
-    sizes = dict(sizes, batch=turns * sizes["batch"])
-    more = ["--micro-batches", str(turns)] if turns > 1 else []
-    if turns > 1 and name in NORMALIZED:
-        more.append("--micro-batch-statistics")
-    plan, path, out = (os.path.join(folder, f) for f in
-                       ("a.plan", "a.py", "out.npz"))
-    figures = call(TDLC, "plan", model, "-k", str(k), "--train", "--algorithm",
-                   planner, "--optimizer", optimizer, *more, *words(sizes), "-o", plan)
-    run(TDLC, "export", plan, "--to", "jax", "-o", path)
-    module = load(path)
-    expect(f"{case}: {module.TURNS} turns", module.TURNS == turns)
-    mesh = module.make_mesh()
-    before = module.initial_state()
-    state = module.initial_state(mesh)
-    batch = draw(module, most)
-    np.savez(os.path.join(folder, "in.npz"), **batch)
-    run(TDLRUN, plan, "--inputs", os.path.join(folder, "in.npz"), "--outputs",
-        out, "--steps", str(STEPS), "--kernels", "interpreter")
-    with np.load(out) as f:
-        want = dict(f)
-    inputs = module.in_turns({**module.defaults(), **batch})
-    step = module.compile_step(mesh).lower(state, inputs).compile()
-    for _ in range(STEPS):
-        state, outputs = step(state, inputs)
-    outputs = module.whole(outputs)
-    check_loss(case, float(outputs["loss"]), float(want["loss"]))
-    check_values(case, {**outputs, **{n: x for n, x in state.items()
-                                      if n in want}}, want, before)
-    for n, x in state.items():
-        laid = module.shardings(mesh, module.STATES)[n]
-        expect(f"{case}: {n} lies as {x.sharding}",
-               x.sharding.is_equivalent_to(laid, x.ndim))
-    moved = module.traffic(step)
-    total = sum(n for _, n in moved.values())
-    expect(f"{case}: RECEIVED",
-           module.RECEIVED == figures["communication_bytes"])
-    check_traffic(case, total, module.RECEIVED)
-    rows.append((*case[:4], module.RECEIVED, total, moved))
 
 
 # Enough layers for four stages.
@@ -348,8 +205,6 @@ def check_deep(case, folder, rows):
 def check_partitioned(case, folder, rows):
     """What the module writes as a program is parsed by jaxlib and partitioned
     by Shardy, into the same collectives."""
-    import subprocess
-
     from jax._src import compiler, xla_bridge
     from jax._src.interpreters import mlir
     from jax._src.lib import xla_client
@@ -389,125 +244,6 @@ def check_partitioned(case, folder, rows):
                  sum(n for _, n in found.values()), found))
 
 
-def check_alone(folder):
-    """Without a mesh the functions are those of one device."""
-    plan, path = (os.path.join(folder, f) for f in ("a.plan", "a.py"))
-    run(TDLC, "plan", os.path.join(MODELS, "mlp.tdl"), "-k", "4", "--train",
-        *words(NETWORKS["mlp"][0]), "-o", plan)
-    run(TDLC, "export", plan, "--to", "jax", "-o", path)
-    module = load(path)
-    inputs = {**module.defaults(), **draw(module, 10)}
-    state, mesh = module.initial_state(), module.make_mesh()
-    one = module.step(state, inputs)[1]["loss"]
-    check_loss("one device", float(one), float(
-        module.compile_step(mesh, False)(state, inputs)[1]["loss"]))
-    check_loss("forward", float(one), float(
-        module.compile_forward(mesh)(state, inputs)["loss"]))
-
-
-ODD = """
-import "elementwise.tdl"
-import "linear.tdl"
-import "linalg.tdl"
-import "loss.tdl"
-
-op saved(x[N, M]) -> y[N, M] = lambda i, j: x[i, j] * cast(1 + i, x)
-op _forward(x[N, A, B]) -> y[N * A, B] = lambda i, j: x[i / A, i % A, j]
-
-model odd(batch = 12) {
-    input class[batch, 3, 3]
-    input label[3 * batch]: i64
-    param _[3, 5]
-    values = _forward(class)
-    now = saved(values)
-    pin = matmul(now, _)
-    step = det(class)
-    loss = softmax_cross_entropy(pin, label)
-    output loss, pin, step, values, now
-}
-"""
-
-
-def check_odd(folder):
-    """In turns and without: an operator that computes with the number of a
-    sample, samples of several rows each, an opaque function, several outputs,
-    names that the module or Python has for something else."""
-    path = os.path.join(folder, "odd.tdl")
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(ODD)
-    for turns in 1, 3:
-        check(("odd", "tofu", 2, turns, OPTIMIZERS[0]), folder, [],
-              (path, dict(batch=4), 5))
-
-
-def check_weights(folder):
-    """A network gets other weights, of which the plan has folded some, on one
-    mesh or in two stages: what ONNX Runtime computes of these."""
-    try:
-        import onnxruntime  # noqa: F401
-    except ImportError:
-        return
-    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "onnx"))
-    import weights as w
-    for seed in sample(range(12), 12):
-        net = w.Network(np.random.default_rng(seed))
-        model, plan, path = (os.path.join(folder, f) for f in
-                             ("net.onnx", "a.plan", "a.py"))
-        net.build(model, 3)
-        how = [TDLC, "plan", model, "-k", "2", "-D", f"batch={w.BATCH}", "-o",
-               plan]
-        try:
-            run(*how, *(["--stages", "2", "--micro-batches", "2"]
-                        if seed % 2 else []))
-        except AssertionError as e:
-            if all(why not in str(e) for why in
-                   ("cannot make 2 stages", "the model has no layers")):
-                raise
-            run(*how)
-        run(TDLC, "export", plan, "--to", "jax", "-o", path)
-        module = load(path)
-        mesh = module.make_mesh()
-        x = net.rng.standard_normal((w.BATCH, w.WIDTH), np.float32)
-        forward = module.compile_forward(mesh)
-        for values in net.values, net.other(net.weights()):
-            state = module.with_weights(
-                {n: values[n] for n in net.weights()}, mesh)
-            try:
-                y = module.whole(forward(state, module.in_turns({"x": x})))["y"]
-                w.near(y, w.judge(net, values, x, folder), f"weights {seed}")
-            except AssertionError as e:
-                expect(e, False)
-        made = next(iter(module.fold({**module.initial_state(), **{
-            n: f() for n, f in module.FOLDED.items()}})), "no weight")
-        check_given(module, net, made, f"weights {seed}")
-
-
-def check_given(module, net, made, what):
-    """Weights of other types are converted; of another name, or of another
-    shape, which a fold might read as well, they are refused."""
-    names = net.weights()
-    longer = {n: net.values[n].astype(np.float64) for n in names}
-    lists = {n: net.values[n].tolist() for n in names}
-    want = module.with_weights({n: net.values[n] for n in names})
-    for given in longer, lists:
-        got = module.with_weights(given)
-        expect(f"{what}: types", got.keys() == want.keys() and all(
-            x.dtype == want[n].dtype == module.STATES[n][1] and
-            np.array_equal(x, want[n]) for n, x in got.items()))
-    wrong = [({made: 0}, KeyError, [made])]
-    for n in names:
-        shape = net.values[n].shape
-        for x in np.float32(1), np.ones((1, *shape)), np.ones((*shape, 2)):
-            wrong.append(({n: x}, ValueError,
-                          [f"'{n}'", str(np.shape(x)), str(shape)]))
-    for given, error, words_of in wrong:
-        try:
-            module.with_weights(given)
-            expect(f"{what}: {list(given)} is taken", False)
-        except error as e:
-            expect(f"{what}: {e}", all(w in str(e) for w in words_of))
-
-
 def cases(names, a):
     every = list(itertools.product(names or NETWORKS, a.planners, a.devices,
                                    a.turns))
@@ -536,10 +272,7 @@ def short_cases(names, a):
 
 
 def deep_cases(names, a):
-    """Without tofu on 8: there jaxlib 0.10.2 partitions a step wrongly, which has
-    tdlrun's loss on one device (docs/export.md)."""
-    every = [case for case in itertools.product(a.planners[:2], a.devices)
-             if case != ("tofu", 8)]
+    every = list(itertools.product(a.planners[:2], a.devices))
     return every if ALL or a.all or "deep" in a.parts else []
 
 
@@ -554,7 +287,6 @@ PARTS = {
     "short": (short_cases, check_short),
     "steps": (cases, check),
 }
-SMALL = [check_odd, check_alone, check_weights]
 
 
 class Rows(list):
