@@ -141,6 +141,7 @@ case("Mod", ints(40), np.where(ints(40) < 0, -3, 4), fmod=1)
 case("Mod", floats(9) * 9, positive(9), fmod=1)
 case("Pow", positive(3, 4), floats(4))
 case("Pow", floats(3, 4), Constant(2.0, np.float32))
+case("Pow", floats(3, 4), Constant(3.0, np.float32))
 case("Pow", positive(3, 4), Constant(0.5, np.float32))
 case("Pow", positive(3, 4), ints(4), opset=13)
 for op in "Less", "Greater", "Equal", "LessOrEqual", "GreaterOrEqual":
