@@ -122,14 +122,6 @@ TDL_TYPED(panel_of)(const tdl_product *p, const tdl_factor *f,
 	return (TDL_TYPED(panel)){ to, width };
 }
 
-/* Has a row of a panel of columns brought nearer. */
-static inline void TDL_TYPED(fetch)(const TDL_T *at)
-{
-	enum { LINE = 64 };
-	for (size_t i = 0; i < 2 * TDL_VECTOR; i += LINE)
-		__builtin_prefetch((const char *)at + i, 0, 2);
-}
-
 /* Copies n panels of columns that lie in rows, row by row; rows that follow are
  * fetched meanwhile.  Panels that do not lie so are left out. */
 static void TDL_TYPED(copy_panels)(const tdl_factor *f,

@@ -169,13 +169,24 @@ typedef struct TDL_TYPED(columns) {
 	const int64_t *place;
 } TDL_TYPED(columns);
 
+/* Has a row of a panel of columns brought nearer. */
+static inline void TDL_TYPED(fetch)(const TDL_T *at)
+{
+	enum { LINE = 64 };
+	for (size_t i = 0; i < 2 * TDL_VECTOR; i += LINE)
+		__builtin_prefetch((const char *)at + i, 0, 2);
+}
+
 /* A tile of the result, `rows` x TDL_COLS or half of that, `wide` vectors: the
  * product of two panels, and what is there unless this is the `first` one.
+ * Meanwhile the columns at `next`, in the same places, are brought nearer, row
+ * by row: many at once would keep the loop from its own memory.
  * Called with constant numbers of rows and vectors, so that it stays in
  * registers. */
 static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 	const int rows, const int wide, int64_t depth, bool first,
-	TDL_TYPED(panel) left, TDL_TYPED(columns) right, TDL_T *tile)
+	TDL_TYPED(panel) left, TDL_TYPED(columns) right, const TDL_T *next,
+	TDL_T *tile)
 {
 	typedef TDL_TYPED(vector) vector;
 	vector sum[TDL_ROWS][2];
@@ -190,7 +201,8 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 		const TDL_TYPED(lanes) *x =
 			(const void *)(right.at + right.place[d]);
 		const vector x0 = x[0], x1 = x[wide - 1];
-	TDL_UNROLL
+		TDL_TYPED(fetch)(next + right.place[d]);
+		TDL_UNROLL
 		for (int r = 0; r < rows; r++) {
 			const vector y = TDL_TYPED(spread)(left.at[r]);
 			sum[r][0] = TDL_TYPED(fma_vectors)(y, x0, sum[r][0]);
@@ -209,25 +221,29 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 
 /* rows, cols: those that are asked for; a tile may have more. */
 static void TDL_TYPED(add_tile)(int64_t rows, int64_t cols, int64_t depth,
-				bool first, TDL_TYPED(panel) left,
-				TDL_TYPED(columns) right, TDL_T *tile)
+				bool first, TDL_TYPED(panel) x,
+				TDL_TYPED(columns) y, const TDL_T *next,
+				TDL_T *to)
 {
-	if (cols <= TDL_COLS(TDL_T) / 2 && rows > 6 && TDL_ROWS > 6)
-		TDL_TYPED(tile)(TDL_ROWS, 1, depth, first, left, right, tile);
-	else if (cols <= TDL_COLS(TDL_T) / 2 && rows > 2)
-		TDL_TYPED(tile)(6, 1, depth, first, left, right, tile);
+	const bool narrow = cols <= TDL_COLS(TDL_T) / 2;
+	if (narrow && rows > 6 && TDL_ROWS > 6)
+		TDL_TYPED(tile)(TDL_ROWS, 1, depth, first, x, y, next, to);
+	else if (narrow && rows > 4)
+		TDL_TYPED(tile)(6, 1, depth, first, x, y, next, to);
+	else if (narrow && rows > 2)
+		TDL_TYPED(tile)(4, 1, depth, first, x, y, next, to);
 	else if (rows > 8 && TDL_ROWS > 8)
-		TDL_TYPED(tile)(TDL_ROWS, 2, depth, first, left, right, tile);
+		TDL_TYPED(tile)(TDL_ROWS, 2, depth, first, x, y, next, to);
 	else if (rows > 6 && TDL_ROWS > 6)
-		TDL_TYPED(tile)(8, 2, depth, first, left, right, tile);
+		TDL_TYPED(tile)(8, 2, depth, first, x, y, next, to);
 	else if (rows > 4)
-		TDL_TYPED(tile)(6, 2, depth, first, left, right, tile);
+		TDL_TYPED(tile)(6, 2, depth, first, x, y, next, to);
 	else if (rows > 2)
-		TDL_TYPED(tile)(4, 2, depth, first, left, right, tile);
+		TDL_TYPED(tile)(4, 2, depth, first, x, y, next, to);
 	else if (rows > 1)
-		TDL_TYPED(tile)(2, 2, depth, first, left, right, tile);
+		TDL_TYPED(tile)(2, 2, depth, first, x, y, next, to);
 	else
-		TDL_TYPED(tile)(1, 2, depth, first, left, right, tile);
+		TDL_TYPED(tile)(1, 2, depth, first, x, y, next, to);
 }
 
 /* The layout of the scratch memory: a block of rows, panels of columns, a block
@@ -256,9 +272,29 @@ typedef struct TDL_TYPED(block) {
 
 #include "tdl/panels.h"
 
+/* Tiles that are above each other. */
+static inline int64_t TDL_TYPED(tiles_of)(const TDL_TYPED(block) * b)
+{
+	return (b->nrows + TDL_ROWS - 1) / TDL_ROWS;
+}
+
+/* The first row of tile i of these, or their end.  As few rows take as long as
+ * some more, a last tile with few has some of the one before it, unless rows
+ * are kept in tiles. */
+static inline int64_t TDL_TYPED(row_of)(const tdl_product *p,
+					const TDL_TYPED(block) * b, int64_t i)
+{
+	enum { FEW = TDL_ROWS / 3 };
+	const int64_t row = i * TDL_ROWS;
+	if (row >= b->nrows)
+		return b->nrows;
+	return i > 0 && b->nrows - row <= FEW && !p->left.kept ? row - FEW
+							       : row;
+}
+
 /* The tiles of the columns from col + j of a block, which are at `tile`; if the
  * depth is in one part, some of them at a time.  If `next` is not NULL, the
- * columns that follow lie there, and are fetched meanwhile. */
+ * columns that follow lie there, and are brought nearer meanwhile. */
 static void TDL_TYPED(add_tiles)(const tdl_product *p,
 				 const TDL_TYPED(block) * b, int64_t j,
 				 const TDL_TYPED(panel) * left,
@@ -267,17 +303,15 @@ static void TDL_TYPED(add_tiles)(const tdl_product *p,
 {
 	const int64_t cols = TDL_COLS(TDL_T);
 	const int64_t ncols = tdl_min(cols, b->ncols - j);
-	const int64_t above = (b->nrows + TDL_ROWS - 1) / TDL_ROWS;
+	const int64_t above = TDL_TYPED(tiles_of)(b);
 	const bool once = b->first && b->last;
 	int64_t stored = 0; /* rows */
 	for (int64_t i = 0; i < above; i++) {
-		const int64_t row = i * TDL_ROWS;
-		const int64_t nrows = tdl_min(TDL_ROWS, b->nrows - row);
-		for (int64_t d = b->ndepth * i / above;
-		     next && d < b->ndepth * (i + 1) / above; d++)
-			TDL_TYPED(fetch)(next + right.place[d]);
+		const int64_t row = TDL_TYPED(row_of)(p, b, i);
+		const int64_t nrows = TDL_TYPED(row_of)(p, b, i + 1) - row;
 		TDL_TYPED(add_tile)
 		(nrows, ncols, b->ndepth, b->first, left[i], right,
+		 i == 0 && next ? next : right.at,
 		 tile + (row - (once ? stored : 0)) * cols);
 		if (!b->last ||
 		    ((i + 1) % TDL_STORED != 0 && i + 1 < above))
@@ -304,7 +338,7 @@ static void TDL_TYPED(add_windows)(const tdl_product *p, TDL_TYPED(panels) * s,
 {
 	const tdl_factor *f = &p->right;
 	const int64_t cols = TDL_COLS(TDL_T);
-	const int64_t above = (b->nrows + TDL_ROWS - 1) / TDL_ROWS;
+	const int64_t above = TDL_TYPED(tiles_of)(b);
 	int64_t first = 0, end = 0; /* the panels that are in planes */
 	for (int64_t k = 0; k * cols < b->ncols; k++) {
 		const int64_t j = k * cols;
@@ -337,7 +371,7 @@ static void TDL_TYPED(add_cols)(const tdl_product *p, TDL_TYPED(panels) * s,
 {
 	const tdl_factor *f = &p->right;
 	const int64_t cols = TDL_COLS(TDL_T), whole = b->ncols / cols;
-	const int64_t above = (b->nrows + TDL_ROWS - 1) / TDL_ROWS;
+	const int64_t above = TDL_TYPED(tiles_of)(b);
 	const bool here = !f->kept && f->at && f->step == 1 &&
 			  TDL_TYPED(stays)(f, above, cols);
 	const bool copied = f->at && f->step == 1 && !here && !f->kept;
@@ -374,12 +408,13 @@ static void TDL_TYPED(add_depth)(const tdl_product *p, TDL_TYPED(panels) * s,
 {
 	const int64_t cols = TDL_COLS(TDL_T);
 	TDL_TYPED(panel) left[TDL_ROW_TILES];
-	for (int64_t i = 0; i * TDL_ROWS < b->nrows; i++)
+	for (int64_t i = 0; i < TDL_TYPED(tiles_of)(b); i++) {
+		const int64_t row = TDL_TYPED(row_of)(p, b, i);
 		left[i] = TDL_TYPED(panel_of)(
 			p, &p->left, b, (b->ncols + cols - 1) / cols,
-			b->row + i * TDL_ROWS,
-			tdl_min(TDL_ROWS, b->nrows - i * TDL_ROWS), TDL_ROWS,
-			s->left[i]);
+			b->row + row, TDL_TYPED(row_of)(p, b, i + 1) - row,
+			TDL_ROWS, s->left[i]);
+	}
 	if (p->right.planes && !p->right.kept)
 		TDL_TYPED(add_windows)(p, s, b, left);
 	else
