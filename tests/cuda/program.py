@@ -16,6 +16,9 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent))
+from programs import sample  # noqa: E402
+
 TDLC = os.environ["TDLC"]
 TDLRUN = os.environ["TDLRUN"]
 CXX = os.environ.get("CXX", "c++")
@@ -196,7 +199,7 @@ def main():
         folder = pathlib.Path(folder)
         check_weights(folder)
         check_defaults(folder)
-        programs = [check(folder, *m) for m in MODELS]
+        programs = [check(folder, *m) for m in sample(MODELS)]
         nvcc = shutil.which("nvcc")
         if nvcc:
             run("make", "-C", programs[0], "-j2", f"NVCC={nvcc}",

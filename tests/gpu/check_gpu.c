@@ -79,6 +79,11 @@ bool built_keeps(void)
 	return false;
 }
 
+int built_products(void)
+{
+	return 256;
+}
+
 void built_close(built *b)
 {
 	DO(b, cuMemFree, b->memory);

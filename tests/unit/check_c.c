@@ -35,6 +35,11 @@ bool built_keeps(void)
 	return true;
 }
 
+int built_products(void)
+{
+	return 3;
+}
+
 void built_close(built *b)
 {
 	cpu_close(b->library);

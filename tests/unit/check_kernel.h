@@ -36,6 +36,9 @@ int built_run(built *b, int i, tdl_args *args);
 void built_close(built *b);
 /* Whether kernels can be asked what they keep, tdl_args.keeps. */
 bool built_keeps(void);
+/* The number of products in a batch with which tiles are as large as they get:
+ * on a GPU they grow once there are enough to occupy it. */
+int built_products(void);
 /* The source of a kernel, for messages. */
 const char *built_text(const kernel *k);
 

@@ -195,6 +195,7 @@ static kernel *turned(dtype t, int b, int i, int j)
 /* Schedules that only large extents have. */
 START_TEST(large)
 {
+	const int n = built_products();
 	static const dtype types[] = {DT_F32, DT_BF16, DT_U8, DT_F64};
 	static const fn compare[] = {FN_LE, FN_LT, FN_GE, FN_GT};
 	kernels all = {0};
@@ -217,10 +218,10 @@ START_TEST(large)
 	}
 	vec_push(mem, &all, scatter(RED_SUM, DT_F32, 0, 3000, 9));
 	vec_push(mem, &all, scatter(RED_MAX, DT_I64, 2, 2000, 9));
-	vec_push(mem, &all, matmul(256, 97, 98, 5, false, true, DT_F32));
+	vec_push(mem, &all, matmul(n, 97, 98, 5, false, true, DT_F32));
 	vec_push(mem, &all, matmul(1, 32, 17, 260, false, false, DT_F32));
 	vec_push(mem, &all, matmul(1, 32, 49, 260, true, true, DT_F32));
-	vec_push(mem, &all, matmul(256, 96, 100, 9, true, false, DT_BF16));
+	vec_push(mem, &all, matmul(n, 96, 100, 9, true, false, DT_BF16));
 	check_all(&all);
 }
 END_TEST
@@ -229,12 +230,13 @@ END_TEST
  * bytes along the depth or across it; tiles of 64 and of 128. */
 START_TEST(copied_factors)
 {
+	const int n = built_products();
 	kernels all = {0};
 	for (int way = 0; way < 4; way++)
 		vec_push(mem, &all,
 			 matmul(2, 40, 72, 72, way & 1, way & 2, DT_F16));
-	vec_push(mem, &all, matmul(256, 96, 104, 8, false, false, DT_BF16));
-	vec_push(mem, &all, matmul(256, 96, 104, 8, true, true, DT_BF16));
+	vec_push(mem, &all, matmul(n, 96, 104, 8, false, false, DT_BF16));
+	vec_push(mem, &all, matmul(n, 96, 104, 8, true, true, DT_BF16));
 	check_all(&all);
 }
 END_TEST
