@@ -259,15 +259,15 @@ static bool has_plain_terms(const emitter *g)
 	return lies_along(g, e);
 }
 
-/* Emits all complete stretches if terms are plain. */
+/* Emits complete stretches whose terms are plain. */
 static void reduce_plain_terms(emitter *g, bool blocks)
 {
 	const kexpr *e = g->k->body;
 	const char *j = loop_name(g, g->s.inner), *y = "NULL";
 	const char *from = stretch(g, g->s.inner, 0);
-	OPEN("for (int64_t left = (%s_hi - %s) / TDL_LANES; left > 0;)", j,
-	     from);
-	SAY("const int64_t %s = %s, run = %s;", j, from,
+	SAY("const int64_t %s = %s, left = (%s_hi - %s) / TDL_LANES;", j, from,
+	    j, from);
+	SAY("const int64_t run = %s;",
 	    blocks ? "tdl_min(left, TDL_TERMS - terms)" : "left");
 	if (e->kind == KX_FN) {
 		y = arena_printf(g->p.a, "&%s", print_expr(&g->p, e->args[1]));
@@ -275,62 +275,71 @@ static void reduce_plain_terms(emitter *g, bool blocks)
 	}
 	SAY("tdl_add_terms_%s(run, &%s, %s, lane);",
 	    type_suffix(accumulator_of(g->k)), print_expr(&g->p, e), y);
-	SAY("%s += run * TDL_LANES;", from);
-	SAY("left -= run;");
+	SAY("%s = %s + run * TDL_LANES;", stretch(g, g->s.inner, 1), from);
+	if (blocks)
+		SAY("terms += run;");
+}
+
+/* Emits a complete stretch, or several. */
+static void reduce_stretch(emitter *g, bool blocks)
+{
+	const char *j = loop_name(g, g->s.inner);
+	const char *from = stretch(g, g->s.inner, 0);
+	if (has_plain_terms(g)) {
+		reduce_plain_terms(g, blocks);
+		return;
+	}
+	emit_run(g, g->s.inner, from,
+		 arena_printf(g->p.a, "%s + TDL_LANES", from), g->k->body,
+		 emit_term, arena_printf(g->p.a, "lane[%s - %s]", j, from));
+	if (blocks)
+		SAY("terms++;");
+}
+
+/* Emits the reducing loops.  `first' is the accumulator of the next term:
+ * stretches that begin at the first one, and have a term for each, are of a
+ * length known to the compiler. */
+static void reduce_lanes(emitter *g, bool blocks)
+{
+	const char *j = loop_name(g, g->s.inner);
+	const char *from = stretch(g, g->s.inner, 0);
+	const char *to = stretch(g, g->s.inner, 1);
+	bool some = open_some(g);
+	int n = open_loops(g, set_without(loops_that(g, true), g->s.inner));
+	emit_inner_bounds(g);
+	open_stretches(g, g->s.inner, "TDL_LANES - first");
+	OPEN("if (%s - %s == TDL_LANES)", to, from);
+	reduce_stretch(g, blocks);
+	CLOSE();
+	OPEN("else");
+	emit_run(g, g->s.inner, from, to, g->k->body, emit_term,
+		 arena_printf(g->p.a, "lane[first + %s - %s]", j, from));
+	SAY("first = (first + %s - %s) %% TDL_LANES;", to, from);
+	if (blocks)
+		SAY("terms += !first;");
+	CLOSE();
 	if (blocks) {
-		OPEN("if ((terms += run) == TDL_TERMS)");
+		OPEN("if (terms == TDL_TERMS)");
 		SAY("terms = 0;");
 		flush(g, "lane", "TDL_LANES");
 		CLOSE();
 	}
-	CLOSE();
+	close_loops(g, n + some + 1);
 }
 
-/* Emits all complete stretches. */
-static void reduce_stretches(emitter *g, bool blocks, const char *lane)
-{
-	const char *j = loop_name(g, g->s.inner);
-	const char *from = stretch(g, g->s.inner, 0);
-	const char *to = arena_printf(g->p.a, "%s + TDL_LANES", from);
-	OPEN("for (; %s <= %s_hi; %s += TDL_LANES)", to, j, from);
-	emit_run(g, g->s.inner, from, to, g->k->body, emit_term, lane);
-	if (blocks)
-		count_terms(g, "lane", "TDL_LANES");
-	CLOSE();
-}
-
-/* Emits the reducing loops, with the last one in stretches of as many terms as
- * there are lanes. */
-static void reduce_lanes(emitter *g, bool blocks)
-{
-	const char *j = loop_name(g, g->s.inner);
-	const char *lane = arena_printf(g->p.a, "lane[%s - %s_0]", j, j);
-	const char *from = stretch(g, g->s.inner, 0);
-	bool some = open_some(g);
-	int n = open_loops(g, set_without(loops_that(g, true), g->s.inner));
-	emit_inner_bounds(g);
-	SAY("int64_t %s = %s_lo;", from, j);
-	if (has_plain_terms(g))
-		reduce_plain_terms(g, blocks);
-	else
-		reduce_stretches(g, blocks, lane);
-	emit_run(g, g->s.inner, from, arena_printf(g->p.a, "%s_hi", j),
-		 g->k->body, emit_term, lane);
-	if (blocks)
-		count_terms(g, "lane", "TDL_LANES");
-	close_loops(g, n + some);
-}
-
-/* Adds term i to accumulator i mod TDL_LANES on every processor.  At the end
- * accumulators are combined in pairs. */
+/* Adds term i, by the order of all reducing loops, to accumulator i mod
+ * TDL_LANES on every processor.  At the end accumulators are combined in
+ * pairs. */
 static void emit_lanes(emitter *g)
 {
 	bool blocks = has_blocks(g, LANES);
 	const char *of = blocks ? "total" : "lane";
 	const char *sum = blocks ? "(float)total[0]" : "lane[0]";
 	emit_head(g);
+	emit_merge(g, loops_that(g, true), g->k->body, false);
 	int n = open_loops(g, loops_that(g, false));
 	SAY("%s lane[TDL_LANES];", type_of_value(accumulator_of(g->k)));
+	SAY("int64_t first = 0;");
 	SAY("for (int i = 0; i < TDL_LANES; i++)");
 	SAY("\tlane[i] = %s;", print_identity(g));
 	if (blocks)

@@ -197,19 +197,74 @@ static bool has_few_of_many(const nest *n, const kexpr *e, int inner)
 	       points(n, all_loops(n) & ~output_loops(n), MANY) == MANY;
 }
 
-/* ---- all kernels ------------------------------------------------------- */
+/* ---- one accumulator, or lanes of them --------------------------------- */
+
+/* Whether a read goes on from the last value of loop `inner' to the next of
+ * loop `outer' as memory does: its tensor has one dimension for each, which
+ * follow each other. */
+static bool goes_on(const nest *n, const kexpr *read, int outer, int inner)
+{
+	int ndim = kx_ndim(read);
+	const int64_t *dims = n->k->inputs[read->input].dims;
+	for (int d = 0; d < ndim; d++) {
+		linear x = linear_of(n, read->args[d]);
+		linear y = { 0 };
+		if (!(loops_of(n, read->args[d]) &
+		      (loop_bit(outer) | loop_bit(inner))))
+			continue;
+		if (d + 1 < ndim)
+			y = linear_of(n, read->args[d + 1]);
+		return x.affine && y.affine && x.coef[outer] == 1 &&
+		       y.coef[inner] == 1 && !x.coef[inner] && !y.coef[outer] &&
+		       dims[d + 1] == n->loops[inner].extent;
+	}
+	return true;
+}
+
+static bool all_go_on(const nest *n, const kexpr *e, int outer, int inner)
+{
+	if (e->kind == KX_READ && !goes_on(n, e, outer, inner))
+		return false;
+	for (int i = 0; i < e->nargs; i++)
+		if (!all_go_on(n, e->args[i], outer, inner))
+			return false;
+	return true;
+}
+
+/* The terms of the last reducing loop, and of those before it with which it
+ * makes one loop where tensors are whole; at most `cap'. */
+static int64_t run_of_terms(const nest *n, const kexpr *e, int64_t cap)
+{
+	int l = n->n - 1;
+	loop_set s = loop_bit(l);
+	for (; l > 0 && n->loops[l - 1].reduced &&
+	       n->loops[l - 1].part == LOOP_WHOLE &&
+	       n->loops[l].part == LOOP_WHOLE && all_go_on(n, e, l - 1, l);
+	     l--)
+		s |= loop_bit(l - 1);
+	return points(n, s, cap);
+}
+
+/* Whether there are many terms, and enough of them beside each other. */
+static bool has_long_runs(const nest *n, const kexpr *e)
+{
+	enum { LONG = 128, RUN = 32 };
+	return points(n, all_loops(n) & ~output_loops(n), LONG) == LONG &&
+	       run_of_terms(n, e, RUN) == RUN;
+}
 
 /* Makes a schedule that computes one element of the result at a time. */
 static void as_single(schedule *s, const kernel *k, bool many)
 {
-	enum { LONG = 128 };
 	const nest *n = &s->nest;
 	bool reduced = n->n && n->loops[n->n - 1].reduced;
 	s->kind = SCHEDULE_SINGLE;
 	s->inner = reduced ? n->n - 1 : -1;
-	s->lanes = reduced && (many || n->loops[n->n - 1].extent >= LONG) &&
+	s->lanes = reduced && (many || has_long_runs(n, k->body)) &&
 		   reducer_table[k->reducer].rule == RED_OF_NUMBER;
 }
+
+/* ---- all kernels ------------------------------------------------------- */
 
 schedule schedule_of_loops(const kernel *k)
 {

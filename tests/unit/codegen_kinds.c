@@ -206,6 +206,41 @@ static kernel *weighed_rows(dtype t, int h, int i, int j)
 	return k;
 }
 
+/* out[c] of images: the terms of each element lie in rows of memory, which make
+ * one loop, unless a border ends them. */
+static kernel *of_images(reducer r, dtype t, const int *size, bool border)
+{
+	kernel *k = begin("images", r, t);
+	int n = size[0], c = size[1], h = size[2], w = size[3];
+	kexpr *j = add_var(k, "c", KVAR_OUTPUT, c);
+	kexpr *b = add_var(k, "n", KVAR_REDUCE, n);
+	kexpr *y = add_var(k, "h", KVAR_REDUCE, h);
+	kexpr *z = add_var(k, "w", KVAR_REDUCE, w);
+	int x = add_input(k, "x", t, 4, n, c, h, w);
+	int m = add_input(k, "m", t, 1, c);
+	kexpr *at = border ? add(z, num(2)) : z;
+	k->body = mul(READ(k, x, NULL, b, j, y, z),
+		      sub(READ(k, x, border ? constant(t, 0) : NULL, b, j, y,
+			       at),
+			  READ(k, m, NULL, j)));
+	return k;
+}
+
+static void add_of_images(kernels *all)
+{
+	static const int sizes[][4] = {
+		{4, 5, 7, 7}, {3, 3, 14, 14}, {2, 9, 5, 70}, {4, 2, 56, 56},
+		{3, 2, 0, 64}, {1, 1, 16, 33},
+	};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		vec_push(mem, all, of_images(RED_SUM, DT_F32, sizes[i], false));
+		vec_push(mem, all, of_images(RED_SUM, DT_F32, sizes[i], true));
+	}
+	vec_push(mem, all, of_images(RED_MAX, DT_F32, sizes[1], false));
+	vec_push(mem, all, of_images(RED_SUM, DT_BF16, sizes[2], false));
+	vec_push(mem, all, of_images(RED_SUM, DT_I32, sizes[0], true));
+}
+
 /* Long ones, of which sums are taken in blocks, and lanes; lengths around
  * whole ones. */
 START_TEST(long_reductions)
@@ -232,6 +267,7 @@ START_TEST(long_reductions)
 	vec_push(mem, &all, weighed_rows(DT_F32, 3, 170, 14));
 	vec_push(mem, &all, weighed_rows(DT_BF16, 3, 410, 9));
 	vec_push(mem, &all, weighed_rows(DT_F64, 1, 401, 33));
+	add_of_images(&all);
 	kernel *named = reduce_last(RED_SUM, DT_F32, 3, 20001);
 	named->inputs[0].name = "total";
 	named->vars[0].name = "lane";
