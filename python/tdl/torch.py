@@ -25,6 +25,7 @@ from torch.distributed.tensor._utils import (
     compute_local_shape_and_global_offset)
 from torch.distributed.tensor.experimental import implicit_replication
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.onnx.errors import OnnxExporterError
 from torch.utils import _pytree as pytree
 
 from . import checkpoints
@@ -57,13 +58,25 @@ def _model_options(context):
             for i in range(n[0])}
 
 
+def _first_line(e):
+    """Of the fault that led to others."""
+    while e.__cause__ is not None:
+        e = e.__cause__
+    lines = str(e).strip().splitlines()
+    return lines[0][:300] if lines else type(e).__name__
+
+
 def _export(module, args, kwargs, train):
     """The exported program and its ONNX model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        program = torch.onnx.export(
-            module, args, kwargs=kwargs, dynamo=True, optimize=False,
-            external_data=False, verbose=False, opset_version=20)
+        try:
+            program = torch.onnx.export(
+                module, args, kwargs=kwargs, dynamo=True, optimize=False,
+                external_data=False, verbose=False, opset_version=20)
+        except OnnxExporterError as e:
+            raise ValueError("PyTorch cannot export the module: "
+                             f"{_first_line(e)}") from e
     _use_own_statistics(program)
     if train:
         first = program.model.graph.outputs[0]

@@ -10,11 +10,10 @@ turns.
 """
 import argparse
 import itertools
+import multiprocessing
 import os
 import re
 import socket
-import subprocess
-import sys
 import tempfile
 import warnings
 
@@ -218,15 +217,21 @@ def free_port():
 
 
 def run_workers(count, folder, name):
+    """What the processes have found.  They are forks of one that has imported
+    what this script imports, and nothing else."""
     port = free_port()
-    all_of_them = [
-        subprocess.Popen([sys.executable, __file__, "--worker", str(rank),
-                          str(count), port, folder, name],
-                         stderr=subprocess.PIPE, text=True)
-        for rank in range(count)]
-    faults = [p.communicate(timeout=600)[1] for p in all_of_them]
-    for p, text in zip(all_of_them, faults):
-        assert p.returncode == 0, text[-3000:]
+    forks = multiprocessing.get_context("forkserver")
+    all_of_them = [forks.Process(target=worker,
+                                 args=(rank, count, port, folder, name))
+                   for rank in range(count)]
+    for p in all_of_them:
+        p.start()
+    for p in all_of_them:
+        p.join(600)
+    faults = [p.exitcode for p in all_of_them]
+    for p in all_of_them:
+        p.kill()
+    assert not any(faults), f"processes of {name} ended with {faults}"
     return torch.load(os.path.join(folder, "result"))
 
 
@@ -474,6 +479,23 @@ def check_shared():
            (places[0] == places[1]) == (cuts["a.weight"] == cuts["b.weight"]))
 
 
+class Branch(nn.Module):
+    """What no export follows: a branch on data."""
+
+    def forward(self, x):
+        return x if x.sum() > 0 else -x
+
+
+def check_refused():
+    """The message has PyTorch's own reason."""
+    fault = None
+    try:
+        tdl.plan(Branch(), (torch.ones(4),), 2)
+    except ValueError as e:
+        fault = str(e)
+    expect(f"a branch on data: {fault}", fault and "data-dependent" in fault)
+
+
 class Judged(nn.Module):
     """Whether each sample's class is the likeliest."""
 
@@ -547,11 +569,10 @@ def main():
         check_weights(folder)
         check_parts(folder)
         check_shared()
+        check_refused()
         check_accuracy(folder)
     finish()
 
 
-if sys.argv[1:2] == ["--worker"]:
-    worker(int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
-else:
+if __name__ == "__main__":
     main()
