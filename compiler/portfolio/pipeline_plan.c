@@ -28,6 +28,18 @@ double pipeline_bandwidth(const topology *t, int k)
 	return t->levels[0].bandwidth;
 }
 
+const topology_level *pipeline_level_before(const topology *t, int device)
+{
+	int64_t span = 1;
+	int i = t->nlevels - 1;
+	for (; i > 0 && t->levels[i].size; i--) {
+		span *= t->levels[i].size;
+		if (device % span != 0)
+			break;
+	}
+	return &t->levels[i];
+}
+
 bool pipeline_cut_equal(const pipeline_cut *x, const pipeline_cut *y)
 {
 	bool same = x->nstages == y->nstages && x->kind == y->kind &&

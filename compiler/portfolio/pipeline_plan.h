@@ -67,4 +67,7 @@ int *pipeline_even(arena *a, int devices, int nstages);
 /* Bytes/s between devices of the outermost level that k devices need. */
 double pipeline_bandwidth(const topology *t, int k);
 
+/* The level over which a device is connected with the one before it. */
+const topology_level *pipeline_level_before(const topology *t, int device);
+
 #endif

@@ -22,6 +22,7 @@ typedef struct program {
 	/* of groups: index of those that begin at group a */
 	int nranges, *first_range;
 	range *ranges;
+	double *between; /* at j (groups + 1) + b */
 	double **cost; /* at [behind * nranges + range], by i (n + 1) + j */
 	double *sum;   /* at [(behind (n + 1) + i) (groups + 1) + a] */
 	double *times; /* sorted */
@@ -86,6 +87,16 @@ static void fill_costs(program *x)
 		}
 }
 
+static void fill_between(program *x)
+{
+	const pipeline_problem *p = x->p;
+	int row = p->ngroups + 1;
+	x->between = ARENA_ARRAY(x->tmp, double, (p->nlayers + 1) * row);
+	for (int j = 1; j < p->nlayers; j++)
+		for (int b = 1; b < p->ngroups; b++)
+			x->between[j * row + b] = p->between(p->of, j, b);
+}
+
 static int by_value(const void *x, const void *y)
 {
 	double a = *(const double *)x, b = *(const double *)y;
@@ -145,7 +156,7 @@ static double least_sum(const program *x, int behind, int i, int a,
 				continue;
 			double all = own;
 			if (behind)
-				all += x->p->between[j] +
+				all += x->between[j * (x->p->ngroups + 1) + b] +
 				       *sum_at(x, behind - 1, j, b);
 			if (all >= best)
 				continue;
@@ -271,6 +282,7 @@ static program program_new(const pipeline_problem *p, int nstages, int most)
 		      .most = most };
 	find_ranges(&x);
 	fill_costs(&x);
+	fill_between(&x);
 	x.sum = ARENA_ARRAY(x.tmp, double,
 			    (size_t)most * (size_t)(p->nlayers + 1) *
 				    (size_t)(p->ngroups + 1));

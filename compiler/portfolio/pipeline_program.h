@@ -25,8 +25,10 @@ typedef struct pipeline_problem {
 	 * it; INFINITY if it is impossible. */
 	double (*seconds)(void *of, int i, int j, int a, int b, int in_flight,
 			  int behind);
+	/* Seconds that a cut before layer j adds if group b is the first one
+	 * after it. */
+	double (*between)(void *of, int j, int b);
 	void *of;
-	const double *between; /* by layer: seconds that a cut before it adds */
 } pipeline_problem;
 
 typedef struct pipeline_split {

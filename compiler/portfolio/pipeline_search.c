@@ -54,14 +54,14 @@ static bool plan_cut(searcher *x, pipeline_cut *cut, pipeline_result *r)
 static double expected(const searcher *x, const pipeline_cut *cut)
 {
 	int turns = x->layers->g->turns->turns;
-	const double *between = pipeline_splits_between(x);
 	double sum = 0, longest = 0, bytes, own;
 	for (int s = 0; s < cut->nstages; s++) {
 		stage_place at = pipeline_sums_place(cut, s, turns);
 		if (!pipeline_sums_of(&x->sums, &cut->ways[s], &at, &bytes,
 				      &own))
 			return 0;
-		sum += own + (s > 0 ? between[cut->first[s]] : 0);
+		sum += own + (s > 0 ? pipeline_splits_between(x, at.i, at.begin)
+				    : 0);
 		longest = fmax(longest, own);
 	}
 	return sum + (turns - 1) * longest;

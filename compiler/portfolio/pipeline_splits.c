@@ -162,17 +162,19 @@ static void take_split(searcher *x, const pipeline_split *s,
 	vec_push(a, all, ((candidate){ cut, s->seconds, !s->proven }));
 }
 
-/* The seconds that a cut before each layer adds: one message in each
- * direction. */
-double *pipeline_splits_between(const searcher *x)
+double pipeline_splits_between(const searcher *x, int layer, int device)
 {
-	const pipeline_layers *l = x->layers;
-	double *to = ARENA_ARRAY(x->tmp, double, l->n + 1);
-	double rate = pipeline_bandwidth(x->how->topology, x->how->k);
-	for (int i = 1; i < l->n; i++)
-		to[i] = 2 * (l->crossing[i] / rate +
-			     x->how->topology->levels[0].latency);
-	return to;
+	const topology *t = x->how->topology;
+	const topology_level *l = pipeline_level_before(t, device);
+	int messages = x->layers->g->training ? 2 : 1;
+	return messages *
+	       (x->layers->crossing[layer] / l->bandwidth + l->latency);
+}
+
+static double between(void *of, int j, int b)
+{
+	const searcher *x = of;
+	return pipeline_splits_between(x, j, x->first_device[b]);
 }
 
 /* The least number of stages. */
@@ -210,8 +212,8 @@ static void split_groups(searcher *x, const int *group, int ngroups,
 		.micro_batches = x->layers->g->turns->turns,
 		.kind = kind,
 		.seconds = stage_seconds,
+		.between = between,
 		.of = x,
-		.between = pipeline_splits_between(x),
 	};
 	x->first_device = group;
 	x->kind = kind;

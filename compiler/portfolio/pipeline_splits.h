@@ -62,7 +62,8 @@ void pipeline_splits_find(searcher *x, pipeline_schedule kind, candidates *all);
 /* Computes the seconds of a micro-batch on one device, which moves nothing. */
 void pipeline_splits_alone(searcher *x);
 
-/* Seconds that a cut before each layer adds: a message forward and one back. */
-double *pipeline_splits_between(const searcher *x);
+/* Seconds that a cut before a layer adds if this device is the first one after
+ * it: a message forward, and in training one back. */
+double pipeline_splits_between(const searcher *x, int layer, int device);
 
 #endif

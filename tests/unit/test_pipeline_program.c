@@ -16,8 +16,14 @@ typedef struct table {
 	double layer[MOST_LAYERS], bytes[MOST_LAYERS];
 	double bonus[MOST_LAYERS + 1][MOST_LAYERS + 1]; /* of an interval */
 	double speed[MOST_GROUPS], memory[MOST_GROUPS];
-	double between[MOST_LAYERS + 1];
+	double between[MOST_LAYERS + 1][MOST_GROUPS + 1];
 } table;
+
+static double between(void *of, int j, int b)
+{
+	const table *t = of;
+	return t->between[j][b];
+}
 
 /* Any function of the interval and the groups, with a limit that depends on
  * what is in flight. */
@@ -65,7 +71,9 @@ static void try_all(walk *w, int s, int i, int a, double sum, double longest)
 			if (own < INFINITY)
 				try_all(w, s + 1, j, b,
 					sum + own +
-						(left > 1 ? p->between[j] : 0),
+						(left > 1 ? p->between(p->of, j,
+								     b)
+						      : 0),
 					fmax(longest, own));
 		}
 }
@@ -76,7 +84,8 @@ static void fill(table *t, rng *r)
 	for (int i = 0; i < MOST_LAYERS; i++) {
 		t->layer[i] = 1 + rng_below(r, 20);
 		t->bytes[i] = rng_below(r, 6);
-		t->between[i] = rng_below(r, 4);
+		for (int b = 0; b <= MOST_GROUPS; b++)
+			t->between[i][b] = rng_below(r, 4);
 		for (int j = 0; j <= MOST_LAYERS; j++)
 			t->bonus[i][j] = rng_below(r, 5);
 	}
@@ -109,7 +118,7 @@ START_TEST(enumerated)
 			.kind = kinds[rng_below(&r, 3)],
 			.seconds = seconds,
 			.of = &t,
-			.between = t.between,
+			.between = between,
 		};
 		walk w = { .p = &p, .best = INFINITY };
 		for (w.nstages = p.least_stages; w.nstages <= p.most_stages;
@@ -145,7 +154,6 @@ enum { MOST_CUTS = 900 };
 typedef struct line {
 	int n;
 	double apart[MOST_CUTS + 1]; /* by the first stage's end */
-	double between[MOST_CUTS + 1];
 } line;
 
 enum { LINE_MICRO_BATCHES = 3, LINE_BASE = 1000, LINE_STEP = 1 };
@@ -160,6 +168,12 @@ static double line_seconds(void *of, int i, int j, int a, int b, int in_flight,
 	return i > 0 && j == l->n ? LINE_BASE + l->apart[i] -
 					    LINE_MICRO_BATCHES * LINE_STEP * i
 				  : INFINITY;
+}
+
+static double nothing_between(void *of, int j, int b)
+{
+	(void)of, (void)j, (void)b;
+	return 0;
 }
 
 /* Where too many times would have to be tried the result is one of the
@@ -187,7 +201,7 @@ START_TEST(many_times)
 			.kind = SCHEDULE_1F1B,
 			.seconds = line_seconds,
 			.of = &l,
-			.between = l.between,
+			.between = nothing_between,
 		};
 		pipeline_split s;
 		ck_assert(pipeline_program_solve(a, &p, &s));
