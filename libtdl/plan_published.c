@@ -528,7 +528,7 @@ static bool plan_parts(const plan_request *how, const pipeline_layers *l,
 	static const char *const insides[] = { "megatron", "tofu" };
 	for (int i = 0; i < 2; i++) {
 		cut->ways = ways_of(how, c, insides[i]);
-		if (!pipeline_plan(how, l, cut, r))
+		if (!pipeline_plan(how, l, cut, NULL, r))
 			return false;
 		if (!r->refused)
 			break;

@@ -71,16 +71,23 @@ static void find_channels(piper *x)
 
 /* ---- stages ------------------------------------------------------------ */
 
+const plan *lower_stage_draft(arena *a, const lower_stage *of,
+			      const lower_options *o, diag_sink *s)
+{
+	lower_rooms rooms;
+	lowering *l = lowering_new(a, of->g, &of->as, o, s);
+	const lower_choice which = { o->memory, o->schedule };
+	return l ? lowering_draft(a, l, which, &rooms) : NULL;
+}
+
 /* A draft of a stage's plan, with tables of its own. */
 static plan *draft_of(piper *x, int nth, const lower_stage *of)
 {
-	lower_rooms rooms;
-	lowering *l = lowering_new(x->a, of->g, &of->as, x->o, x->sink);
-	if (!l)
-		return NULL;
-	const lower_choice which = { x->o->memory, x->o->schedule };
-	plan *p = lowering_draft(x->a, l, which, &rooms);
+	const plan *p = of->draft ? of->draft
+				  : lower_stage_draft(x->a, of, x->o, x->sink);
 	plan *to = &x->p->stages[nth];
+	if (!p)
+		return NULL;
 	*to = *p;
 	to->tensors = ARENA_COPY(x->a, p->tensors, p->ntensors);
 	to->nodes = ARENA_COPY(x->a, p->nodes, p->nnodes);

@@ -12,6 +12,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/pipeline_costs_classes.c \
 	%D%/pipeline_judge.c %D%/pipeline_judge.h \
 	%D%/pipeline_crossings.c %D%/pipeline_crossings.h \
+	%D%/pipeline_known.c %D%/pipeline_known.h \
 	%D%/pipeline_layers.c %D%/pipeline_layers.h \
 	%D%/pipeline_measure.c %D%/pipeline_measure.h \
 	%D%/pipeline_plan.c %D%/pipeline_plan.h \

@@ -52,67 +52,20 @@ bool pipeline_cut_equal(const pipeline_cut *x, const pipeline_cut *y)
 
 /* ---- the layouts of a stage -------------------------------------------- */
 
-static bool same_tensor(const tensor *x, const tensor *y)
-{
-	return x->kind == y->kind && x->output == y->output &&
-	       x->parameter == y->parameter && x->producer == y->producer &&
-	       x->next == y->next && x->batch == y->batch &&
-	       x->gradient_of == y->gradient_of &&
-	       x->type.type == y->type.type && x->type.ndim == y->type.ndim &&
-	       !memcmp(x->type.dims, y->type.dims,
-		       (size_t)x->type.ndim * sizeof(*x->type.dims));
-}
-
-/* Whether two graphs, which share kernels, are equal except for names and
- * elements. */
-static bool same_graph(const graph *x, const graph *y)
-{
-	const graph_turns *t = x->turns, *u = y->turns;
-	if (x->nnodes != y->nnodes || x->ntensors != y->ntensors ||
-	    x->loss != y->loss || x->learning_rate != y->learning_rate ||
-	    x->loss_scale != y->loss_scale)
-		return false;
-	for (tensor_id i = 0; i < x->ntensors; i++)
-		if (!same_tensor(&x->tensors[i], &y->tensors[i]) ||
-		    t->cut[i] != u->cut[i] || t->total[i] != u->total[i] ||
-		    t->partial[i] != u->partial[i])
-			return false;
-	for (node_id i = 0; i < x->nnodes; i++) {
-		const node *m = &x->nodes[i], *n = &y->nodes[i];
-		if (m->kernel != n->kernel || m->output != n->output ||
-		    m->forward != n->forward ||
-		    t->divided[i] != u->divided[i] ||
-		    t->sections[i] != u->sections[i] ||
-		    memcmp(m->inputs, n->inputs,
-			   (size_t)m->kernel->ninputs * sizeof(*m->inputs)))
-			return false;
-	}
-	return true;
-}
-
-/* An earlier stage with the same graph and way; NULL if there is none. */
-static const pipeline_stage *equal_stage(const pipeline_result *r, int s,
-					 const graph *g,
-					 const pipeline_way *way)
-{
-	for (int i = 0; i < s; i++)
-		if (pipeline_way_equal(&r->stages[i].way, way) &&
-		    same_graph(r->stages[i].graph, g))
-			return &r->stages[i];
-	return NULL;
-}
-
 static bool plan_one_stage(const plan_request *how, const stage_homes *h, int s,
-			   const pipeline_cut *cut, pipeline_result *r)
+			   const pipeline_cut *cut, known_stages *known,
+			   pipeline_result *r)
 {
 	int *tensors = ARENA_ARRAY(how->arena, int, h->g->ntensors);
-	graph *g = stage_graph(how->arena, h, s, tensors);
+	const graph *g = stage_graph(how->arena, h, s, tensors);
 	pipeline_stage *x = &r->stages[s];
-	const pipeline_stage *same = equal_stage(r, s, g, &cut->ways[s]);
-	x->way = cut->ways[s];
-	x->graph = g;
-	x->search = same ? same->search
-			 : pipeline_way_search(how, g, &cut->ways[s]);
+	known_stage *of = pipeline_known(how->arena, known, g, &cut->ways[s]);
+	if (!of->search)
+		of->search = pipeline_way_search(how, of->graph, &of->way);
+	x->known = of;
+	x->way = of->way;
+	x->graph = of->graph;
+	x->search = of->search;
 	if (x->search && x->search->error) {
 		r->refused = arena_printf(how->arena, "stage %d: %s", s,
 					  x->search->error);
@@ -207,12 +160,22 @@ static pipeline schedule_of(const plan_request *how, const pipeline_layers *l,
 			   NULL };
 }
 
-static lower_stage *layouts_of(arena *a, const pipeline_result *r, int n)
+/* Lowers the stages, each once.  NULL when errors were added. */
+static lower_stage *lower_stages(const plan_request *how,
+				 const pipeline_result *r, int n,
+				 const lower_options *o)
 {
-	lower_stage *all = ARENA_ARRAY(a, lower_stage, n);
-	for (int s = 0; s < n; s++)
-		all[s] = (lower_stage){ r->stages[s].graph,
-					r->stages[s].search->assignment };
+	lower_stage *all = ARENA_ARRAY(how->arena, lower_stage, n);
+	for (int s = 0; s < n; s++) {
+		known_stage *x = r->stages[s].known;
+		all[s] = (lower_stage){ x->graph, x->search->assignment,
+					x->draft };
+		if (!x->draft)
+			x->draft = all[s].draft = lower_stage_draft(
+				how->arena, &all[s], o, how->sink);
+		if (!x->draft)
+			return NULL;
+	}
 	return all;
 }
 
@@ -231,9 +194,11 @@ static stage_homes homes_of(arena *a, const graph *g, const stage_division *d,
 }
 
 bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
-		   const pipeline_cut *cut, pipeline_result *r)
+		   const pipeline_cut *cut, known_stages *known,
+		   pipeline_result *r)
 {
 	arena *a = how->arena;
+	known_stages none = { 0 };
 	const lower_options o = { .algorithm = how->algorithm,
 				  .separate = how->separate,
 				  .memory = how->memory };
@@ -250,12 +215,14 @@ bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
 	*h = homes_of(a, l->g, d, cut->recompute);
 	r->stages = ARENA_ARRAY(a, pipeline_stage, cut->nstages);
 	for (int s = 0; s < cut->nstages && !r->refused; s++)
-		if (!plan_one_stage(how, h, s, cut, r))
+		if (!plan_one_stage(how, h, s, cut, known ? known : &none, r))
 			return false;
 	if (r->refused)
 		return true;
-	r->plan = lower_pipeline(a, h, layouts_of(a, r, cut->nstages),
-				 &order, &o, how->sink);
+	const lower_stage *stages = lower_stages(how, r, cut->nstages, &o);
+	if (!stages)
+		return false;
+	r->plan = lower_pipeline(a, h, stages, &order, &o, how->sink);
 	if (!r->plan)
 		return false;
 	set_layers(l, cut, r);

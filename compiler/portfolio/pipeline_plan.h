@@ -5,8 +5,8 @@
 
 #include "compiler/lower/cost.h"
 #include "compiler/lower/pipeline.h"
+#include "compiler/portfolio/pipeline_known.h"
 #include "compiler/portfolio/pipeline_layers.h"
-#include "compiler/portfolio/pipeline_ways.h"
 
 /* The division into stages, each with its layers and devices. */
 typedef struct pipeline_cut {
@@ -30,6 +30,7 @@ typedef struct pipeline_stage {
 	lower_passes seconds;
 	const search_result *search; /* of its graph */
 	const graph *graph;
+	known_stage *known;
 } pipeline_stage;
 
 typedef struct pipeline_result {
@@ -47,9 +48,11 @@ typedef struct pipeline_result {
 } pipeline_result;
 
 /* Plans the graph of how, which is in turns and has these layers.  Equal stages
- * are planned once.  Fills in *r; returns false after adding errors. */
+ * are planned once, also those of other calls with the same `known', which may
+ * be NULL.  Fills in *r; returns false after adding errors. */
 bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
-		   const pipeline_cut *cut, pipeline_result *r);
+		   const pipeline_cut *cut, known_stages *known,
+		   pipeline_result *r);
 
 /* Computes the figures of r's plan again: seconds of its stages and of a step,
  * bytes of the device that needs most. */
@@ -64,10 +67,10 @@ void pipeline_balance(arena *a, const plan_request *how,
  * the first ones have one more.  In a. */
 int *pipeline_even(arena *a, int devices, int nstages);
 
-/* Bytes/s between devices of the outermost level that k devices need. */
-double pipeline_bandwidth(const topology *t, int k);
-
 /* The level over which a device is connected with the one before it. */
 const topology_level *pipeline_level_before(const topology *t, int device);
+
+/* Bytes/s between devices of the outermost level that k devices need. */
+double pipeline_bandwidth(const topology *t, int k);
 
 #endif

@@ -34,7 +34,7 @@ static bool try_move(const plan_request *how, const pipeline_result *r, int q,
 		return true;
 	cut.first = first;
 	to->before = first_node(l, first[q]);
-	if (!pipeline_plan(how, l, &cut, &moved))
+	if (!pipeline_plan(how, l, &cut, NULL, &moved))
 		return false;
 	pipeline_in_buckets(how, &moved);
 	to->refused = moved.refused;

@@ -12,6 +12,7 @@ typedef struct refiner {
 	const plan_request *how;
 	const pipeline_layers *layers;
 	const pipeline_sums *sums;
+	known_stages *known;
 	pipeline_result *best;
 	int left; /* plans that may still be made */
 	bool failed;
@@ -29,7 +30,7 @@ static bool is_better(refiner *x, const pipeline_cut *cut)
 	if (x->failed || x->left == 0)
 		return false;
 	x->left--;
-	x->failed = !pipeline_plan(x->how, x->layers, cut, &r);
+	x->failed = !pipeline_plan(x->how, x->layers, cut, x->known, &r);
 	if (x->failed || r.refused || !pipeline_is_better(x->how, &r, x->best))
 		return false;
 	*x->best = r;
@@ -83,11 +84,12 @@ static bool move_cut(refiner *x, int q)
 }
 
 bool pipeline_refine(const plan_request *how, const pipeline_layers *l,
-		     const pipeline_sums *sums, pipeline_result *best)
+		     const pipeline_sums *sums, known_stages *known,
+		     pipeline_result *best)
 {
 	int most = MOST_NODES / (l->g->nnodes + 1);
-	refiner x = { how, l, sums, best, most < MOST_PLANS ? most : MOST_PLANS,
-		      false };
+	refiner x = { how, l, sums, known, best,
+		      most < MOST_PLANS ? most : MOST_PLANS, false };
 	bool any = true;
 	while (any) {
 		any = false;

@@ -13,6 +13,7 @@
  * ways, or get those expected to be fastest there. *best is a plan.  Returns
  * false after adding errors. */
 bool pipeline_refine(const plan_request *how, const pipeline_layers *l,
-		     const pipeline_sums *sums, pipeline_result *best);
+		     const pipeline_sums *sums, known_stages *known,
+		     pipeline_result *best);
 
 #endif

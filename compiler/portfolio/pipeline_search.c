@@ -41,12 +41,12 @@ static pipeline_cut without_rules(arena *a, const pipeline_cut *of)
  * stage. */
 static bool plan_cut(searcher *x, pipeline_cut *cut, pipeline_result *r)
 {
-	if (!pipeline_plan(x->how, x->layers, cut, r))
+	if (!pipeline_plan(x->how, x->layers, cut, &x->known, r))
 		return false;
 	if (!r->refused || x->aims->inside)
 		return true;
 	*cut = without_rules(x->how->arena, cut);
-	return pipeline_plan(x->how, x->layers, cut, r);
+	return pipeline_plan(x->how, x->layers, cut, &x->known, r);
 }
 
 /* The step expected for a cut from what is known about its ways; 0 if they are
@@ -264,8 +264,10 @@ static void refine_by_time(searcher *x, const pipeline_result *from,
 	pipeline_result fast = *from, again;
 	plan_request roomy = *x->how;
 	roomy.memory = PLAN_MAX_BYTES;
-	x->failed = !pipeline_refine(&roomy, x->layers, &x->sums, &fast) ||
-		    !pipeline_plan(x->how, x->layers, fast.cut, &again);
+	x->failed = !pipeline_refine(&roomy, x->layers, &x->sums, NULL,
+				     &fast) ||
+		    !pipeline_plan(x->how, x->layers, fast.cut, &x->known,
+				   &again);
 	if (!x->failed && pipeline_is_better(x->how, &again, best))
 		*best = again;
 }
@@ -276,7 +278,8 @@ static void refine(searcher *x, pipeline_result *best)
 	const pipeline_result from = *best;
 	if (!best->plan || x->failed)
 		return;
-	x->failed = !pipeline_refine(x->how, x->layers, &x->sums, best);
+	x->failed = !pipeline_refine(x->how, x->layers, &x->sums, &x->known,
+				     best);
 	if (!x->failed && !pipeline_is_within(x->how, best))
 		refine_by_time(x, &from, best);
 }

@@ -40,6 +40,9 @@ typedef struct searcher {
 	/* seconds per micro-batch on one device, both passes; 0: not known */
 	double alone;
 	VEC(planned_cut) planned;
+	known_stages known;
+	/* by number of stages: the best plan of a division by costs */
+	pipeline_result leading[PIPELINE_FEW_DEVICES + 1];
 	pipeline_refusals refused;
 	/* Of the problem being solved: */
 	const int *first_device; /* by group */

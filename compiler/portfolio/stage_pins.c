@@ -349,7 +349,7 @@ bool stage_pins_plan(const plan_request *of, const pipeline_aims *aims,
 					   aims->recompute, first,
 					   ways_of(how, aims, p, in,
 						   i % shards) };
-		if (!pipeline_plan(how, l, &cut, &r))
+		if (!pipeline_plan(how, l, &cut, NULL, &r))
 			return false;
 		if (i == 0 || pipeline_is_better(how, &r, best))
 			*best = r;

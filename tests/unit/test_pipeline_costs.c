@@ -165,7 +165,7 @@ static void compare_stages(const pipeline_sums *x, const pipeline_cut *cut,
 			   deviation *to)
 {
 	pipeline_result r;
-	ck_assert(pipeline_plan(x->how, x->costs->layers, cut, &r));
+	ck_assert(pipeline_plan(x->how, x->costs->layers, cut, NULL, &r));
 	for (int s = 0; r.plan && s < cut->nstages; s++) {
 		const stage_place at = pipeline_sums_place(cut, s, TURNS);
 		double bytes, seconds;
