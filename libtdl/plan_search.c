@@ -236,14 +236,14 @@ cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 	}
 	if (plan_places(how->algorithm))
 		return plan_devices_search(d, how, r, made);
-	const struct pipeline_result *known;
-	*made = plan_stages_ahead(d, how, o, &known);
-	if (*made && known)
-		best.beat = known->seconds;
+	stages_ahead ahead;
+	*made = plan_stages_ahead(d, how, o, &ahead);
+	if (*made && ahead.found)
+		best.beat = ahead.found->seconds;
 	*made = *made && (o->any_turns
 			  ? plan_any_turns(d, &best, o, lower, r)
 			  : plan_search_once(&best, lower, r));
-	*made = *made && plan_stages_beside(d, how, o, known, r);
+	*made = *made && plan_stages_beside(d, how, o, &ahead, r);
 	if (!*made || r->pipeline)
 		return CLI_OK;
 	if (r->search->error) {

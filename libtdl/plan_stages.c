@@ -510,15 +510,14 @@ static const graph *asked_turns(const stages_search *x)
 	return g;
 }
 
-/* Makes pipelines with the requested numbers of micro-batches.  room: whether a
- * plan without stages fits. */
-static bool try_asked(stages_search *x, bool room, pipeline_result *best,
+/* Makes pipelines with the requested numbers of micro-batches. */
+static bool try_asked(stages_search *x, pipeline_result *best,
 		      plan_result *tried)
 {
 	const plan_options *o = x->options;
 	if (o->any_turns)
 		return try_all_turns(x, x->how->graph, best, tried);
-	return (o->turns <= 1 && room) || !(x->best = asked_turns(x)) ||
+	return !(x->best = asked_turns(x)) ||
 	       try_stages(x, x->best, &x->aims, best);
 }
 
@@ -532,27 +531,32 @@ static const pipeline_aims beside = { .several = true, .any_schedule = true,
 
 /* Whether to search stages first.  Prices of memory are tried if there is a
  * limit, and then take most of the search. */
-bool plan_stages_ahead(job *d, const plan_request *how, const plan_options *o,
-		       const pipeline_result **found)
+static bool is_ahead(const plan_request *how, const plan_options *o)
 {
 	enum { LARGE_GRAPH = 4096 };
+	return may_have_stages(how, o) && !o->any_turns && o->turns > 1 &&
+	       how->memory > 0 && how->graph->nnodes >= LARGE_GRAPH;
+}
+
+bool plan_stages_ahead(job *d, const plan_request *how, const plan_options *o,
+		       stages_ahead *to)
+{
 	stages_search x = { .job = d, .how = how, .options = o,
 			    .aims = beside };
 	pipeline_result *best = ARENA_NEW(d->arena, pipeline_result);
 	plan_result tried = { 0 };
-	*found = NULL;
-	if (!may_have_stages(how, o) || o->any_turns || o->turns <= 1 ||
-	    how->memory == 0 || how->graph->nnodes < LARGE_GRAPH)
+	*to = (stages_ahead){ .searched = is_ahead(how, o) };
+	if (!to->searched)
 		return true;
-	if (!try_asked(&x, false, best, &tried))
+	if (!try_asked(&x, best, &tried))
 		return false;
 	if (fits_stages(how, best))
-		*found = best;
+		to->found = best;
 	return true;
 }
 
 bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
-			const pipeline_result *known, plan_result *r)
+			const stages_ahead *ahead, plan_result *r)
 {
 	stages_search x = { .job = d, .how = how, .options = o,
 			    .aims = beside };
@@ -561,21 +565,21 @@ bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
 	bool room = has_room(how, r);
 	if (!may_have_stages(how, o))
 		return true;
-	if (known) {
+	if (ahead->found) {
 		x.best = asked_turns(&x);
-		if (!room || known->seconds < r->seconds)
-			take_place(&x, known, true, &tried, r);
+		if (!room || ahead->found->seconds < r->seconds)
+			take_place(&x, ahead->found, true, &tried, r);
 		return true;
 	}
 	if (room)
 		x.aims.beat = r->seconds;
-	if (!try_asked(&x, room, best, &tried))
+	if (!ahead->searched && !try_asked(&x, best, &tried))
 		return false;
 	if (!room && how->graph->training && !fits_stages(how, best)) {
 		pipeline_result *again = ARENA_NEW(d->arena, pipeline_result);
 		x.aims.recompute = true;
 		x.best = NULL;
-		if (!try_asked(&x, room, again, &tried))
+		if (!try_asked(&x, again, &tried))
 			return false;
 		best = again;
 	}

@@ -18,19 +18,25 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 			      const lower_options *lower, plan_result *r,
 			      bool *made);
 
+/* A search for stages before that for a plan without. */
+typedef struct stages_ahead {
+	bool searched;
+	/* The plan, if one was found within the memory; NULL. */
+	const struct pipeline_result *found;
+} stages_ahead;
+
 /* Finds a plan of several stages of a large graph, within the memory, for
  * plan_stages_beside().  The search without stages, which takes longer, can
- * then omit what cannot be faster. *found stays NULL if there is none, or none
- * is wanted.  Returns false after adding errors. */
+ * then omit what cannot be faster.  Returns false after adding errors. */
 bool plan_stages_ahead(job *d, const plan_request *how, const plan_options *o,
-		       const struct pipeline_result **found);
+		       stages_ahead *to);
 
 /* If micro-batches are requested and plans are compared by time, looks for a
  * plan of several stages.  It replaces *r, the plan of auto without stages, if
- * it is faster, or fits in memory where *r does not. known: from
+ * it is faster, or fits in memory where *r does not. ahead: from
  * plan_stages_ahead().  Returns false after adding errors. */
 bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
-			const struct pipeline_result *known, plan_result *r);
+			const stages_ahead *ahead, plan_result *r);
 
 json_t *plan_stages_json(const plan_result *r);
 void plan_stages_text(FILE *to, arena *a, const plan_result *r);
