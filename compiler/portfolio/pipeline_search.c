@@ -22,6 +22,10 @@ enum {
  * less is found to fit. */
 #define MOST_SHARE 1.4
 
+/* Plans that take less than this factor times the best are refined: that rarely
+ * saves more. */
+#define NEAR 1.1
+
 /* ---- judging ----------------------------------------------------------- */
 
 /* A copy of the cut with a planner in each stage that can divide any graph. */
@@ -79,6 +83,25 @@ static double learn(searcher *x, const pipeline_cut *cut,
 	return by_sums > 0 ? r->seconds / by_sums : 0;
 }
 
+/* Takes a result if it is better than the best. */
+static void take_better(const searcher *x, const pipeline_result *r,
+			pipeline_result *best)
+{
+	if (!x->failed && r->plan && pipeline_is_better(x->how, r, best))
+		*best = *r;
+}
+
+/* Notes a plan by the schedule of the divisions, if it is the best so far with
+ * as many stages. */
+static void note(searcher *x, const pipeline_result *r)
+{
+	pipeline_schedule kind = x->aims->any_schedule ? SCHEDULE_1F1B
+						       : x->aims->kind;
+	if (r->plan && r->cut->kind == kind && r->cut->chunks == 1 &&
+	    r->cut->nstages <= PIPELINE_FEW_DEVICES)
+		take_better(x, r, &x->leading[r->cut->nstages]);
+}
+
 static void judge(searcher *x, const pipeline_cut *of, bool sampled,
 		  pipeline_result *best)
 {
@@ -96,8 +119,9 @@ static void judge(searcher *x, const pipeline_cut *of, bool sampled,
 		x->refused.plans++;
 		x->refused.plan = r.refused;
 	}
+	r.sampled = sampled;
+	note(x, &r);
 	if (pipeline_is_better(x->how, &r, best)) {
-		r.sampled = sampled;
 		*best = r;
 	} else if (r.refused && !best->plan && !best->refused) {
 		*best = r;
@@ -170,23 +194,48 @@ static int judge_all(searcher *x, candidates *all, pipeline_result *best)
 	return x->planned.n - n;
 }
 
-/* Tries other schedules for the best split.  For interleaved ones the layers
- * are divided anew. */
+/* The schedules that are tried besides 1F1B, with chunks in each stage. */
+static const struct {
+	pipeline_schedule kind;
+	int chunks;
+} others[] = {
+	{ SCHEDULE_GPIPE, 1 },
+	{ SCHEDULE_ZB, 1 },
+	{ SCHEDULE_INTERLEAVED, 2 },
+	{ SCHEDULE_INTERLEAVED, 3 },
+	{ SCHEDULE_INTERLEAVED, 4 },
+};
+
+enum { NOTHERS = sizeof(others) / sizeof(*others) };
+
+/* Plans the stages of a split by another schedule.  For interleaved ones the
+ * layers are divided anew. */
+static void judge_other(searcher *x, const pipeline_result *of, int i,
+			pipeline_result *to)
+{
+	pipeline_cut cut = *of->cut;
+	cut.kind = others[i].kind;
+	cut.chunks = others[i].chunks;
+	if (cut.nstages * cut.chunks > x->layers->n)
+		return;
+	if (cut.chunks > 1)
+		pipeline_balance(x->how->arena, x->how, x->layers, &cut);
+	judge(x, &cut, of->sampled, to);
+}
+
+/* Whether other schedules may be tried for a split. */
+static bool has_others(const searcher *x, const pipeline_result *of)
+{
+	return !x->failed && x->aims->any_schedule && of->plan &&
+	       of->cut->nstages > 1;
+}
+
+/* Tries other schedules for the best split. */
 static void try_schedules(searcher *x, pipeline_result *best)
 {
-	if (!best->plan || !x->aims->any_schedule || best->cut->nstages == 1)
-		return;
-	const pipeline_cut of = *best->cut;
-	bool sampled = best->sampled;
-	pipeline_cut cut = of;
-	cut.kind = SCHEDULE_ZB;
-	judge(x, &cut, sampled, best);
-	for (int v = 2; v <= 4 && v * of.nstages <= x->layers->n; v++) {
-		cut.kind = SCHEDULE_INTERLEAVED;
-		cut.chunks = v;
-		pipeline_balance(x->how->arena, x->how, x->layers, &cut);
-		judge(x, &cut, sampled, best);
-	}
+	const pipeline_result of = *best;
+	for (int i = 0; i < NOTHERS && has_others(x, &of); i++)
+		judge_other(x, &of, i, best);
 }
 
 /* ---- chunks ------------------------------------------------------------ */
@@ -282,6 +331,7 @@ static void refine(searcher *x, pipeline_result *best)
 				     best);
 	if (!x->failed && !pipeline_is_within(x->how, best))
 		refine_by_time(x, &from, best);
+	note(x, best);
 }
 
 /* Plans the fastest new splits within a limit on their estimated memory. */
@@ -316,11 +366,34 @@ static void search_below(searcher *x, int64_t less, pipeline_result *below)
 			if (judge_within(x, &one, &any) == 0)
 				break;
 		refine(x, &one);
-		if (one.plan && pipeline_is_better(x->how, &one, below))
-			*below = one;
+		take_better(x, &one, below);
 	}
 	x->costed.memory = x->how->memory;
-	try_schedules(x, below);
+}
+
+/* Refines a plan that may then be better than the best, and takes it if it
+ * is. */
+static void refine_near(searcher *x, pipeline_result *one,
+			pipeline_result *best)
+{
+	if (one->plan && one->seconds < NEAR * best->seconds)
+		refine(x, one);
+	take_better(x, one, best);
+}
+
+/* Refines the best split with each number of stages, by each schedule that may
+ * be tried. */
+static void try_each_number(searcher *x, pipeline_result *best)
+{
+	for (int n = 2; n <= PIPELINE_FEW_DEVICES; n++) {
+		pipeline_result of = x->leading[n];
+		refine_near(x, &of, best);
+		for (int i = 0; i < NOTHERS && has_others(x, &of); i++) {
+			pipeline_result other = { 0 };
+			judge_other(x, &of, i, &other);
+			refine_near(x, &other, best);
+		}
+	}
 }
 
 /* Tries the best split with states that every replica has completely.  If
@@ -353,15 +426,12 @@ static void search_all(searcher *x, pipeline_result *best)
 	x->neighbours = true;
 	search(x, &more);
 	refine(x, &more);
-	if (!x->failed && more.plan &&
-	    pipeline_is_better(x->how, &more, best))
-		*best = more;
+	take_better(x, &more, best);
 	double limit = pipeline_limit(x->how, 0, x->how->k);
 	search_below(x, (int64_t)fmin(limit, 2 * (double)best->peak_bytes),
 		     &below);
-	refine(x, &below);
-	if (below.plan && pipeline_is_better(x->how, &below, best))
-		*best = below;
+	take_better(x, &below, best);
+	try_each_number(x, best);
 }
 
 /* Whether buckets may make the best plan, which fits in the memory, faster than
