@@ -1,6 +1,7 @@
 EXTRA_DIST += \
 	%D%/README.md \
 	%D%/alpa.py \
+	%D%/auto.py \
 	%D%/beside.py \
 	%D%/bench.py \
 	%D%/cpu.py \
@@ -92,6 +93,12 @@ bench-losses: tdlc$(EXEEXT) tdlrun$(EXEEXT)
 	TDLC=./tdlc TDLRUN=./tdlrun TDL_OPDEFS=$(srcdir)/opdefs \
 		$(PYTHON) $(srcdir)/%D%/losses.py $(LOSSES_FLAGS)
 .PHONY: bench-losses
+
+# AUTO_FLAGS='--every 20 mlp gpt2'
+bench-auto: tdlc$(EXEEXT)
+	TDLC=./tdlc TDL_OPDEFS=$(srcdir)/opdefs \
+		$(PYTHON) $(srcdir)/%D%/auto.py $(AUTO_FLAGS)
+.PHONY: bench-auto
 
 # ALPA_FLAGS='gpt'
 bench-alpa: tdlc$(EXEEXT)
