@@ -105,6 +105,7 @@ endif
 if MPI
 %C%_libruntime_a_SOURCES += %D%/comm/mpi_heartbeat.c %D%/comm/mpi_heartbeat.h \
 	%D%/comm/mpi_exchange.c %D%/comm/mpi_exchange.h \
+	%D%/comm/mpi_wait.c %D%/comm/mpi_wait.h \
 	%D%/comm/mpi.c
 endif
 

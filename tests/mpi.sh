@@ -205,7 +205,6 @@ then
 		--timeout 2
 	says "rank 1 on '.*' has made no progress, .*for 2 seconds; .*in step 1"
 fi
-# Rank 1 loses what it sends, and all wait: for it, or for those that do.
 # preload NAME: $tmp/NAME.so of $tmp/NAME.c, if it can be.
 preload() {
 	OMPI_CC=${CC:-cc} mpicc -shared -fPIC -o "$tmp/$1.so" "$tmp/$1.c" -ldl
@@ -217,6 +216,70 @@ with() {	# NAME N PLAN ARGUMENT...: N ranks with $tmp/NAME.so
 		"$TDLRUN" "$@" --comm mpi
 }
 ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
+# Ranks on one processor sleep while they wait for one that takes a second.
+# Open MPI alone would look, or yield, ten thousands of times.
+cat >"$tmp/late.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <tdl/kernel.h>
+int waiter(const tdl_kernel_call *call)
+{
+	if (!strcmp(getenv("OMPI_COMM_WORLD_RANK"), "1"))
+		usleep(250000);
+	*(float *)call->outputs[0].data = 0;
+	return 0;
+}
+END
+cat >"$tmp/looks.c" <<'END'
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static long looks, yields, waits;
+int sched_yield(void)
+{
+	yields++;
+	return (int)syscall(SYS_sched_yield);
+}
+int MPI_Testall(int n, MPI_Request *r, int *done, MPI_Status *s)
+{
+	looks++;
+	return PMPI_Testall(n, r, done, s);
+}
+int MPI_Waitall(int n, MPI_Request *r, MPI_Status *s)
+{
+	waits++;
+	return PMPI_Waitall(n, r, s);
+}
+int MPI_Finalize(void)
+{
+	fprintf(stderr, "looks: %ld\nyields: %ld\nwaits: %ld\n", looks,
+		yields, waits);
+	return PMPI_Finalize();
+}
+END
+# most WHAT N: no rank has done that more often.
+most() {
+	sed -n "s/^$1: //p" "$tmp/err" | sort -n | tail -n 1 >"$tmp/most"
+	[ "$(cat "$tmp/most")" -le "$2" ] ||
+		fail "a rank has $(cat "$tmp/most") $1"
+}
+if ${CC:-cc} -I"$root/include" -shared -fPIC -o "$tmp/late.so" "$tmp/late.c" &&
+	command -v taskset >/dev/null && preload looks
+then
+	one=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+	expect 0 taskset -c "$one" timeout 120 mpirun --bind-to none \
+		--oversubscribe -n 2 env LD_PRELOAD="$tmp/looks.so" \
+		"$TDLRUN" "$tmp/wait.plan" --comm mpi \
+		--kernels-from "$tmp/late.so"
+	most looks 20000
+	most yields 1000
+	most waits 0
+fi
+
+# Rank 1 loses what it sends, and all wait: for it, or for those that do.
 cat >"$tmp/lost.c" <<'END'
 #include <mpi.h>
 #include <stdlib.h>

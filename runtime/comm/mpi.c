@@ -16,7 +16,9 @@
 #include "config.h"
 
 #include "runtime/comm/mpi_exchange.h"
+#include "runtime/comm/mpi_wait.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,6 +34,11 @@ static bool start_ranks(const comm_options *o, void **run, int *rank,
 			failure *f)
 {
 	int level;
+	/* On a loaded machine a call that yields comes back after 10 ms, and
+	 * with this Open MPI yields in each call that finds nothing.  mpirun
+	 * sets it if there are more ranks than processors, but then these sleep
+	 * (mpi_wait.h). */
+	setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
 	MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, rank);
 	mpi_heartbeat *b = NULL;
@@ -80,6 +87,7 @@ static bool open_stages(ranks *c, failure *f)
 	MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
 	c->stage = pipeline_stage_of(c->all, c->rank, &c->number);
 	c->p = &c->all->stages[c->stage];
+	c->crowded = mpi_ranks_are_crowded();
 	MPI_Comm_split(MPI_COMM_WORLD, c->stage, c->number, &c->members);
 	MPI_Comm_dup(MPI_COMM_WORLD, &c->messages);
 	MPI_Comm_get_attr(c->messages, MPI_TAG_UB, &most, &there);
@@ -281,7 +289,7 @@ static void wait_for(ranks *c, int instr)
 	exchange *x = &c->exchanges[instr];
 	mpi_heartbeat_wait(c->mpi_heartbeat, instr,
 			   x->to.nbytes + x->from.nbytes);
-	MPI_Waitall(x->requests.n, x->requests.at, MPI_STATUSES_IGNORE);
+	mpi_wait_all(c->crowded, x->requests.n, x->requests.at);
 	mpi_heartbeat_go_on(c->mpi_heartbeat);
 	x->requests.n = 0;
 }
@@ -384,8 +392,10 @@ static bool wait_ranks(void *state, int worker)
 		ready_ranks(c, c->p->ninstrs, worker);
 		empty_all(c);
 	}
+	MPI_Request all;
 	mpi_heartbeat_wait(c->mpi_heartbeat, -1, 0);
-	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Ibarrier(MPI_COMM_WORLD, &all);
+	mpi_wait_all(c->crowded, 1, &all);
 	mpi_heartbeat_go_on(c->mpi_heartbeat);
 	return true;
 }
@@ -406,32 +416,34 @@ static int64_t received_ranks(void *state, int stage, int instr)
 
 static void share_ranks(void *state, int worker, void *data, int64_t n)
 {
-	(void)state;
+	const ranks *c = state;
 	for (int64_t at = 0; at < n; at += MOST_BYTES) {
 		int64_t left = n - at;
-		MPI_Bcast((char *)data + at,
-			  (int)(left < MOST_BYTES ? left : MOST_BYTES),
-			  MPI_BYTE, worker, MPI_COMM_WORLD);
+		MPI_Request all;
+		MPI_Ibcast((char *)data + at,
+			   (int)(left < MOST_BYTES ? left : MOST_BYTES),
+			   MPI_BYTE, worker, MPI_COMM_WORLD, &all);
+		mpi_wait_all(c->crowded, 1, &all);
 	}
 }
 
-static int64_t of_all(int64_t x, MPI_Op op)
+static int64_t of_all(const ranks *c, int64_t x, MPI_Op op)
 {
 	int64_t r;
-	MPI_Allreduce(&x, &r, 1, MPI_INT64_T, op, MPI_COMM_WORLD);
+	MPI_Request all;
+	MPI_Iallreduce(&x, &r, 1, MPI_INT64_T, op, MPI_COMM_WORLD, &all);
+	mpi_wait_all(c->crowded, 1, &all);
 	return r;
 }
 
 static int64_t sum_ranks(void *state, int64_t x)
 {
-	(void)state;
-	return of_all(x, MPI_SUM);
+	return of_all(state, x, MPI_SUM);
 }
 
 static int64_t greatest_ranks(void *state, int64_t x)
 {
-	(void)state;
-	return of_all(x, MPI_MAX);
+	return of_all(state, x, MPI_MAX);
 }
 
 const communicator comm_mpi = {

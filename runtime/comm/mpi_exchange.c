@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "runtime/comm/mpi_exchange.h"
+#include "runtime/comm/mpi_wait.h"
 
 #include <limits.h>
 
@@ -104,10 +105,8 @@ static uint32_t note_worker(ranks *c, int instr, int worker, exchange *x)
 	return axes;
 }
 
-/* Chooses how to do an exchange, from the parts that every worker receives; the
- * choice is the same on all ranks.  A collective is used if all members of a
- * group exchange something with all others, because Open MPI's non-blocking
- * collectives have been seen to hang if some counts are 0. */
+/* Notes an exchange, from the parts that every worker receives.  It has a group
+ * if a collective may do it on this rank. */
 static void note_exchange(ranks *c, int begin, int end, exchange *x)
 {
 	const plan_instr *in = &c->p->program[begin];
@@ -125,12 +124,11 @@ static void note_exchange(ranks *c, int begin, int end, exchange *x)
 	x->group = MPI_COMM_NULL;
 	if (is_collective(in->collective) && !x->local) {
 		MPI_Comm g = group_of(c, axes);
-		int n, fits, all;
+		int n;
 		MPI_Comm_size(g, &n);
-		fits = note_counts(c, x, axes, n) &&
-		       x->to.n == n - 1 && x->from.n == n - 1;
-		MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_MIN, c->members);
-		x->group = all ? g : MPI_COMM_NULL;
+		if (note_counts(c, x, axes, n) &&
+		    x->to.n == n - 1 && x->from.n == n - 1)
+			x->group = g;
 	}
 }
 
@@ -212,6 +210,31 @@ static void open_outboxes(ranks *c)
 
 /* ---- all of them ------------------------------------------------------- */
 
+static void reduce_members(ranks *c, void *all, int n, MPI_Datatype type,
+			   MPI_Op op)
+{
+	MPI_Request r;
+	MPI_Iallreduce(MPI_IN_PLACE, all, n, type, op, c->members, &r);
+	mpi_wait_all(c->crowded, 1, &r);
+}
+
+/* A collective does an exchange if it may on all ranks, which then do the same.
+ * It may if all members of a group exchange something with all others, because
+ * Open MPI's non-blocking collectives have been seen to hang if some counts are
+ * 0. */
+static void agree_on_groups(ranks *c)
+{
+	int n = c->p->ninstrs;
+	int *may = ARENA_ARRAY(c->a, int, n);
+	for (int i = 0; i < n; i++)
+		may[i] = c->exchanges[i].leads &&
+			 c->exchanges[i].group != MPI_COMM_NULL;
+	reduce_members(c, may, n, MPI_INT, MPI_MIN);
+	for (int i = 0; i < n; i++)
+		if (!may[i])
+			c->exchanges[i].group = MPI_COMM_NULL;
+}
+
 /* The staging bytes, those of the rank that needs most, so that all ranks of a
  * stage have the same schedule.  Messages are sent when their turn comes. */
 static int64_t *staging_bytes(ranks *c)
@@ -224,8 +247,7 @@ static int64_t *staging_bytes(ranks *c)
 				    ? x->to.nbytes + x->from.nbytes
 				    : -1;
 	}
-	MPI_Allreduce(MPI_IN_PLACE, nbytes, n, MPI_INT64_T, MPI_MAX,
-		      c->members);
+	reduce_members(c, nbytes, n, MPI_INT64_T, MPI_MAX);
 	return nbytes;
 }
 
@@ -240,6 +262,7 @@ void exchanges_open(ranks *c)
 		else if (plan_is_message(in))
 			note_message(c, i, &c->exchanges[i]);
 	}
+	agree_on_groups(c);
 	open_outboxes(c);
 	c->schedule = prefetch_of(c->a, c->p, staging_bytes(c));
 	c->staging = arena_alloc(c->a, (size_t)c->schedule.nbytes + 1);

@@ -78,6 +78,7 @@ typedef struct ranks {
 	const plan *p;	   /* this rank's stage */
 	int rank, number;  /* among all, in the stage */
 	int stage;
+	bool crowded;	   /* ranks outnumber processors (mpi_wait.h) */
 	MPI_Comm members;  /* of the stage */
 	MPI_Comm messages; /* all, for messages between stages */
 	places *places;    /* by channel */
