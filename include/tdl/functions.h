@@ -134,8 +134,9 @@ TDL_INLINE float tdl_softplus_f32(float x)
 	return tdl_max_f32(x, 0) + tdl_log1p_f32(tdl_exp_f32(-fabsf(x)));
 }
 
-/* Most exponents are one number for all elements, and often 2 or 3: compilers
- * move the conditions out of the loop, and vectorize the loops for those. */
+/* Most exponents are one number for all elements, and often 2 or 3.  Where the
+ * text has it, or the loop is short enough for compilers to move the conditions
+ * out of it, loops for those are vectorized; one that calls powf() is not. */
 TDL_INLINE float tdl_pow_f32(float x, float y)
 {
 	return y == 2 ? x * x : y == 3 ? x * x * x : powf(x, y);
