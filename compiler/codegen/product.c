@@ -396,13 +396,38 @@ static const char *turned_name(emitter *g, int l)
 	return g->p.var[g->p.nest.loops[l].var];
 }
 
+/* The remainder of a turn's sum for the class of elements at hand, and for the
+ * class of terms, in C; 0 where there are no classes. */
+static const char *print_remainder(emitter *g, const turn *t)
+{
+	linear rest = t->sum;
+	const char *sum;
+	rest.coef[t->row] = 0;
+	if (t->term >= 0)
+		rest.coef[t->term] = 0;
+	sum = arena_printf(g->p.a, "%" PRId64 " * %s_r + %s",
+			   t->sum.coef[t->row], turned_name(g, t->row),
+			   print_linear(&g->p, &rest, -1));
+	if (t->term >= 0)
+		sum = arena_printf(g->p.a, "%s + %" PRId64 " * %s_r", sum,
+				   t->sum.coef[t->term],
+				   turned_name(g, t->term));
+	return arena_printf(g->p.a, "tdl_turns * tdl_mod(%s, %" PRId64 ")", sum,
+			    t->by);
+}
+
 /* Whether the class of elements at hand has terms, besides what `some` says. */
 static const char *print_has_terms(emitter *g, const char *some)
 {
 	for (int i = 0; i < g->s.nturns; i++) {
-		const char *x = turned_name(g, g->s.turns[i].term);
-		some = arena_printf(g->p.a, "%s%s%s_r < %s_n", some ? some : "",
-				    some ? " && " : "", x, x);
+		const turn *t = &g->s.turns[i];
+		const char *x = turned_name(g, t->term < 0 ? t->row : t->term);
+		const char *one =
+			t->term < 0 ? arena_printf(g->p.a, "%s == 0",
+						   print_remainder(g, t))
+				    : arena_printf(g->p.a, "%s_r < %s_n", x, x);
+		some = arena_printf(g->p.a, "%s%s%s", some ? some : "",
+				    some ? " && " : "", one);
 	}
 	return some;
 }
@@ -421,8 +446,9 @@ static void emit_classes(emitter *g)
 		const turn *t = &g->s.turns[i];
 		SAY("const int64_t %s_n = tdl_turns ? %" PRId64 " : 1;",
 		    turned_name(g, t->row), t->by);
-		SAY("const int64_t %s_n = tdl_turns ? %" PRId64 " : 1;",
-		    turned_name(g, t->term), t->step);
+		if (t->term >= 0)
+			SAY("const int64_t %s_n = tdl_turns ? %" PRId64
+			    " : 1;", turned_name(g, t->term), t->step);
 	}
 }
 
@@ -434,16 +460,13 @@ static int open_classes(emitter *g)
 	for (int i = 0; i < g->s.nturns; i++) {
 		const turn *t = &g->s.turns[i];
 		const char *x = turned_name(g, t->row);
-		const char *y = turned_name(g, t->term);
-		linear rest = t->sum;
-		rest.coef[t->row] = rest.coef[t->term] = 0;
 		OPEN("for (int64_t %s_r = 0; %s_r < %s_n; %s_r++)", x, x, x,
 		     x);
+		if (t->term < 0)
+			continue;
+		const char *y = turned_name(g, t->term);
 		SAY("int64_t %s_r = 0;", y);
-		SAY("while (tdl_turns && %s_r < %s_n && tdl_mod(%" PRId64
-		    " * %s_r + %" PRId64 " * %s_r + %s, %" PRId64 "))",
-		    y, y, t->sum.coef[t->row], x, t->sum.coef[t->term], y,
-		    print_linear(&g->p, &rest, -1), t->by);
+		SAY("while (%s_r < %s_n && %s)", y, y, print_remainder(g, t));
 		SAY("\t%s_r++;", y);
 	}
 	return g->s.nturns;

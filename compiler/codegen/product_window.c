@@ -13,7 +13,7 @@ enum { MOST_STEPS = 4, MOST_TERMS = 64 };
 
 /* The loops of the columns, (n, i, j), and of the depth, (c, r, s); -1: none.
  * Loops i and r move the window along one dimension, which may be -1, and j and
- * s along another. */
+ * s along another.  A window of one element has neither r nor s. */
 typedef struct window {
 	int n, i, j, c, r, s;
 	int rows, cols;
@@ -44,7 +44,9 @@ static linear index_of(const schedule *s, const kexpr *e, int d)
 		if (t->by != i->args[1]->i || !is_sum(&whole, &sum, t))
 			continue;
 		none.coef[t->row] = sum.coef[t->row];
-		none.coef[t->term] = sum.coef[t->term] * t->step / t->by;
+		if (t->term >= 0)
+			none.coef[t->term] =
+				sum.coef[t->term] * t->step / t->by;
 		return none;
 	}
 	return x;
@@ -74,11 +76,28 @@ static bool steps(const schedule *s, const kexpr *e, int d, int column,
 	       by <= MOST_TERMS && s->nest.loops[term].extent <= MOST_TERMS;
 }
 
+/* The same without a loop of terms, where the window is a single element. */
+static bool steps_alone(const schedule *s, const kexpr *e, int d, int column)
+{
+	int64_t step = coefficient(s, e, d, column);
+	return step >= 1 && step <= MOST_STEPS &&
+	       !(loops_of(&s->nest, e->args[d]) & s->depth);
+}
+
 /* The dimension along which i and r move the window; -1 if there is none. */
 static int find_rows(const schedule *s, const kexpr *e, int i, int r)
 {
 	for (int d = 0; i >= 0 && r >= 0 && d < kx_ndim(e) - 1; d++)
 		if (steps(s, e, d, i, r))
+			return d;
+	return -1;
+}
+
+/* The dimension along which i moves a window of one element; -1. */
+static int find_lone_rows(const schedule *s, const kexpr *e, int i)
+{
+	for (int d = kx_ndim(e) - 2; i >= 0 && d >= 0; d--)
+		if (steps_alone(s, e, d, i))
 			return d;
 	return -1;
 }
@@ -94,14 +113,17 @@ static int take(loop_set *s)
 static window find_loops(const schedule *s, const kexpr *e)
 {
 	loop_set own = s->cols, depth = s->depth;
-	window w = { .i = -1, .r = -1, .cols = kx_ndim(e) - 1 };
+	window w = { .i = -1, .r = -1, .s = -1, .cols = kx_ndim(e) - 1 };
 	w.j = take(&own);
-	w.s = take(&depth);
-	w.rows = find_rows(s, e, set_last(own), set_last(depth));
-	if (w.rows >= 0) {
-		w.i = take(&own);
-		w.r = take(&depth);
+	if (steps_alone(s, e, w.cols, w.j)) {
+		w.rows = find_lone_rows(s, e, set_last(own));
+	} else {
+		w.s = take(&depth);
+		w.rows = find_rows(s, e, set_last(own), set_last(depth));
+		w.r = w.rows >= 0 ? take(&depth) : -1;
 	}
+	if (w.rows >= 0)
+		w.i = take(&own);
 	w.n = take(&own);
 	w.c = take(&depth);
 	if (own | depth)
@@ -147,6 +169,14 @@ static const kexpr *read_of(const schedule *s)
 	return s->nturns && e != s->finite ? e->args[1] : e;
 }
 
+/* Whether columns beside each other do not lie so in memory, although they are
+ * read one by one: they are some steps apart, or go in turns. */
+static bool skips(const schedule *s, const kexpr *e, const window *w)
+{
+	return steps_alone(s, e, w->cols, w->j) &&
+	       (s->nturns > 0 || coefficient(s, e, w->cols, w->j) > 1);
+}
+
 static bool find_window(const emitter *g, const kexpr *e, window *w)
 {
 	const nest *n = &g->p.nest;
@@ -156,7 +186,8 @@ static bool find_window(const emitter *g, const kexpr *e, window *w)
 	    !has_border(n, e))
 		return false;
 	*w = find_loops(&g->s, e);
-	if (w->j < 0 || !steps(&g->s, e, w->cols, w->j, w->s))
+	if (w->j < 0 || (w->s < 0 ? !skips(&g->s, e, w)
+				  : !steps(&g->s, e, w->cols, w->j, w->s)))
 		return false;
 	for (int d = 0; d < w->cols; d++)
 		if (d == w->rows ? !moves_by(n, e, d, all, w->i, w->r)

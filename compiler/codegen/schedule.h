@@ -36,10 +36,11 @@ typedef struct where {
 
 /* A condition on the terms of a product: `sum' is a multiple of `by'.  The
  * elements whose row variable has one remainder by `by' have terms with one
- * remainder of the term variable by `step', or none.  The rest of the sum
- * depends only on loops around the product. */
+ * remainder of the term variable by `step', or none; without such a variable,
+ * all terms or none.  The rest of the sum depends only on loops around the
+ * product. */
 typedef struct turn {
-	int row, term; /* loops, of the result and of the depth */
+	int row, term; /* loops, of the result and of the depth; -1: none */
 	int64_t by, step;
 	linear sum;
 } turn;

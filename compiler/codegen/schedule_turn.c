@@ -5,7 +5,8 @@
  *
  * Transposed convolutions and gradients of strided convolutions have this form.
  * For even i all terms with odd r are 0, and the reverse.  So each class of i
- * is a product with the terms of one class of r.
+ * is a product with the terms of one class of r.  Where r has one value, as in
+ * convolutions of single elements, a class has all terms or none.
  *
  * A term that is left out is 0 times an element of the other factor.  That is
  * NaN if the element is infinite or NaN, so the generated code tests for such
@@ -48,7 +49,8 @@ static bool rest_is_outside(const schedule *s, const turn *t)
 static bool is_new(const schedule *s, const turn *t)
 {
 	for (int i = 0; i < s->nturns; i++)
-		if (s->turns[i].row == t->row || s->turns[i].term == t->term)
+		if (s->turns[i].row == t->row ||
+		    (t->term >= 0 && s->turns[i].term == t->term))
 			return false;
 	return true;
 }
@@ -69,10 +71,11 @@ static bool add_turn(schedule *s, const kexpr *e, loop_set own)
 		return false;
 	t.row = take_loop(n, &t.sum, own);
 	t.term = take_loop(n, &t.sum, s->depth);
-	if (t.row < 0 || t.term < 0 || !rest_is_outside(s, &t) ||
-	    !is_new(s, &t))
+	if (t.row < 0 || !rest_is_outside(s, &t) || !is_new(s, &t))
 		return false;
-	t.step = t.by / common_divisor(t.by, t.sum.coef[t.term]);
+	t.step = t.term < 0 ? 1
+			    : t.by / common_divisor(t.by,
+						    t.sum.coef[t.term]);
 	s->turns[s->nturns++] = t;
 	return true;
 }
@@ -126,7 +129,9 @@ void schedule_turn(schedule *s)
 	}
 	if (s->nturns && !can_be_finite(s, s->finite))
 		s->nturns = 0;
-	for (int i = 0; i < s->nturns; i++)
-		s->nest.loops[s->turns[i].row].part =
-			s->nest.loops[s->turns[i].term].part = LOOP_TURN;
+	for (const turn *t = s->turns; t < s->turns + s->nturns; t++) {
+		s->nest.loops[t->row].part = LOOP_TURN;
+		if (t->term >= 0)
+			s->nest.loops[t->term].part = LOOP_TURN;
+	}
 }

@@ -160,7 +160,8 @@ static inline int64_t TDL_TYPED(plane_room)(const tdl_window *w)
 {
 	const int64_t room = (TDL_PANELS * TDL_DEPTH - 1) * TDL_COLS(TDL_T);
 	const int64_t terms = w->terms[0] * w->terms[1];
-	return room / ((TDL_DEPTH / terms + 2) * w->terms[1] * w->step[0]);
+	const int64_t phases = tdl_min(w->step[0], w->terms[0]);
+	return room / ((TDL_DEPTH / terms + 2) * w->terms[1] * phases);
 }
 
 /* Columns, in whole panels, of an image from column *first on for whose planes

@@ -25,6 +25,8 @@ static const conv_shape conv_shapes[] = {
 	{2, 30, 4, 130, 8, 3, 3, 1, 1, 1, 1}, /* .. parts of rows */
 	{1, 5, 5, 261, 6, 7, 7, 2, 3, 1, 1},
 	{1, 40, 1, 1, 600, 3, 3, 1, 1, 1, 1},
+	{2, 300, 28, 28, 20, 1, 1, 2, 0, 1, 1}, /* windows of an element */
+	{3, 40, 9, 140, 24, 1, 1, 3, 0, 1, 1},
 };
 
 static kernel *conv(const conv_shape *s, dtype t)
