@@ -78,6 +78,7 @@ def _export(module, args, kwargs, train):
             raise ValueError("PyTorch cannot export the module: "
                              f"{_first_line(e)}") from e
     _use_own_statistics(program)
+    _warn_of_smoothing(program)
     if train:
         first = program.model.graph.outputs[0]
         if list(first.shape or ()) == []:
@@ -94,9 +95,25 @@ def _use_own_statistics(program):
             else None
         if made_of is None:
             continue
-        names = [x.name for x in made_of.target._schema.arguments]
-        if dict(zip(names, made_of.args)).get("training"):
+        if _arguments(made_of).get("training"):
             n.attributes.add(onnx_ir.AttrInt64("training_mode", 1))
+
+
+def _arguments(n):
+    """A node's arguments by their names."""
+    names = [x.name for x in n.target._schema.arguments]
+    return {**dict(zip(names, n.args)), **n.kwargs}
+
+
+def _warn_of_smoothing(program):
+    """PyTorch writes a loss with smoothed labels to ONNX as one without."""
+    for n in program.exported_program.graph.nodes:
+        if n.target == torch.ops.aten.cross_entropy_loss.default and \
+                _arguments(n).get("label_smoothing"):
+            warnings.warn(
+                f"PyTorch's export leaves out the label smoothing of {n.name}: "
+                "tdlrun and exported plans compute the loss without it, and "
+                "to_dtensor with it", TdlWarning, stacklevel=4)
 
 
 def _load(context, program, folder, options):
@@ -611,7 +628,7 @@ class ParallelModule(torch.nn.Module):
 # einsum makes views by the strides of the whole, which blocks need not have.
 _DIVIDED = """_log_softmax _softmax _to_copy _unsafe_view add addmm alias amax amin
 baddbmm bmm cat chunk clone contiguous cross_entropy_loss detach dropout embedding expand flatten gelu layer_norm
-linear log_softmax matmul mean mm native_layer_norm nll_loss nll_loss_forward
+linear log_softmax matmul mean mm native_layer_norm nll_loss
 permute reshape scaled_dot_product_attention select slice softmax split
 split_with_sizes squeeze stack sum t to transpose unflatten unsqueeze view
 view_as""".split()
@@ -629,6 +646,29 @@ def _has_samples(target, x):
     name = target._schema.name.removeprefix("aten::")
     dims = re.search(r"(\d)d$", name)
     return name in _OF_SAMPLES and (not dims or x.ndim == int(dims[1]) + 2)
+
+
+def _by_count(of):
+    """A loss of targets, whose mean is their sum by their number.  DTensor takes
+    the mean of the blocks' means, which is another where blocks have different
+    numbers of targets that count."""
+    def loss(x, target, weight=None, reduction=1, ignore_index=-100, *more,
+             **named):
+        rest = (ignore_index, *more)
+        if reduction != 1:
+            return of(x, target, weight, reduction, *rest, **named)
+        if weight is not None:
+            raise NotImplementedError("its classes have weights")
+        total = of(x, target, None, 2, *rest, **named)
+        if target.is_floating_point():
+            return total / (x.numel() // x.shape[min(1, x.ndim - 1)])
+        return total / (target != ignore_index).sum()
+    return loss
+
+
+_AS_SUMS = {of: _by_count(of) for of in (
+    torch.ops.aten.cross_entropy_loss.default,
+    torch.ops.aten.nll_loss.default)}
 
 
 def _is_divided(target):
@@ -702,6 +742,7 @@ class _Run(torch.fx.Interpreter):
         target = _INSTEAD.get(n.target, n.target)
         if not _is_divided(target):
             return self._by_plan(n, args, kwargs)
+        target = _AS_SUMS.get(target, target)
         try:
             return target(*args, **kwargs)
         except (NotImplementedError, RuntimeError, ValueError, IndexError,

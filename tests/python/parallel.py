@@ -92,7 +92,9 @@ class Gpt(nn.Module):
 
     @staticmethod
     def inputs():
-        return torch.randint(0, 48, (8, 8)), torch.randint(0, 48, (8, 8))
+        label = torch.randint(0, 48, (8, 8))
+        label[:3, 2:] = -100  # not part of the loss
+        return torch.randint(0, 48, (8, 8)), label
 
 
 class Cnn(nn.Module):
@@ -254,6 +256,11 @@ def alone(name):
     return losses, dict(module.named_parameters())
 
 
+# A loss is divided by the number of its targets: of both, 12 bytes, there is a
+# sum over all processes.
+LOSS = 12
+
+
 def axis_by_axis(mesh):
     """The bytes of a sum over all processes where it is made along one axis of
     a mesh after the other, as DTensor does, relative to one over all at once."""
@@ -288,7 +295,7 @@ def check(name, count, planner, folder):
     if planner == "data-parallel" and not gathered:
         # Constants are divided by the plan, and in all processes here; what
         # a token of a class is repeated to is summed up twice.
-        most = planned * axis_by_axis(plan.mesh)
+        most = (planned + 2 * LOSS * (count - 1)) * axis_by_axis(plan.mesh)
         rest = 0.02 * most if name in ("llama", "hf-vit") else 0.5
         expect(f"{what}: bytes {moved} and {most}", abs(moved - most) <= rest)
     elif not gathered:
@@ -496,6 +503,19 @@ def check_refused():
     expect(f"a branch on data: {fault}", fault and "data-dependent" in fault)
 
 
+class Smoothed(Mlp):
+    def forward(self, x, label):
+        return F.cross_entropy(self.body(x), label, label_smoothing=0.1)
+
+
+def check_smoothed():
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", tdl.TdlWarning)
+        tdl.plan(Smoothed(), Smoothed.inputs(), 2, train=True)
+    expect("smoothed labels are left out without a warning",
+           any("label smoothing" in str(w.message) for w in found))
+
+
 class Judged(nn.Module):
     """Whether each sample's class is the likeliest."""
 
@@ -570,6 +590,7 @@ def main():
         check_parts(folder)
         check_shared()
         check_refused()
+        check_smoothed()
         check_accuracy(folder)
     finish()
 
