@@ -23,7 +23,7 @@ enum { KEPT_TILE_ROWS = 12, KEPT_TILE_BYTES = 128 };
 /* Smaller factors are packed in no time.  If each element of a larger factor is
  * used more than KEPT_MOST_USES times in a run, packing is a small part of the
  * run. */
-enum { KEPT_LEAST_BYTES = 1 << 16, KEPT_MOST_USES = 512 };
+enum { KEPT_LEAST_BYTES = 1 << 16, KEPT_MOST_USES = 4096 };
 
 /* With fewer tiles, a factor that already lies in reading order is read in
  * place; with more, it is copied. */
