@@ -314,6 +314,20 @@ void emit_run(emitter *g, int l, const char *from, const char *to,
 	g->p.named.n = known;
 }
 
+void emit_whole_run(emitter *g, int l, const char *from, const char *n,
+		const kexpr *e, statement *st, const void *arg)
+{
+	int known = g->p.named.n;
+	name_indices(g, l, e);
+	emit_independence(g);
+	OPEN("for (int64_t lane = 0; lane < %s; lane++)", n);
+	SAY("const int64_t %s = %s + lane;", loop_name(g, l), from);
+	emit_whole(g, l);
+	st(g, arg);
+	CLOSE();
+	g->p.named.n = known;
+}
+
 /* ---- the function ------------------------------------------------------ */
 
 const char *print_some(emitter *g)

@@ -85,6 +85,12 @@ typedef void statement(emitter *g, const void *arg);
 void emit_run(emitter *g, int l, const char *from, const char *to,
 	      const kexpr *e, statement *st, const void *arg);
 
+/* Writes the loop from `from' on for n values, which compilers know: with an
+ * end of from + n they would have to allow for its overflow.  Each read checks
+ * its own guard. */
+void emit_whole_run(emitter *g, int l, const char *from, const char *n,
+		const kexpr *e, statement *st, const void *arg);
+
 /* Opens a loop over stretches [<loop>_0, <loop>_1) of loop l, at most `length'
  * long; the name of one of these ends. */
 void open_stretches(emitter *g, int l, const char *length);

@@ -142,9 +142,7 @@ static void emit_runs(emitter *g, const side *s, walk *w)
 	if (w->whole) {
 		OPEN("if (stop - run == %s)", w->whole);
 		emit_fetches(g, w);
-		emit_run(g, w->inner, "run",
-			 arena_printf(g->p.a, "run + %s", w->whole), w->e,
-			 w->st, w);
+		emit_whole_run(g, w->inner, "run", w->whole, w->e, w->st, w);
 		CLOSE();
 		OPEN("else");
 	}
