@@ -149,9 +149,9 @@ const char *print_reduced(emitter *g, const char *sum, dtype type);
  * also a row for each image of a batch. (product_place.c) */
 void emit_in_memory(emitter *g, const char *name, const kexpr *e, loop_set s,
 		dtype t);
-/* For a product: its columns as a window, if they are read in one.
- * (product_window.c) */
-void emit_planes(emitter *g);
+/* For a product: a factor with the loops of s as a window, if it is read in
+ * one. (product_window.c) */
+void emit_planes(emitter *g, const char *name, const kexpr *e, loop_set s);
 void emit_scatter(emitter *g);
 void emit_scan(emitter *g);
 

@@ -519,7 +519,8 @@ static void emit_call(emitter *g, const kept_factor *keeps,
 		SAY("product.depth = %s;", depth);
 	emit_in_memory(g, "left", g->s.left, g->s.rows, type);
 	emit_in_memory(g, "right", g->s.right, g->s.cols, type);
-	emit_planes(g);
+	emit_planes(g, "left", g->s.left, g->s.rows);
+	emit_planes(g, "right", g->s.right, g->s.cols);
 	if (keeps[KEPT_ROWS].inputs)
 		emit_kept(g, KEPT_ROWS, "left", g->s.rows, tile[KEPT_ROWS]);
 	if (keeps[KEPT_COLS].inputs)

@@ -1,5 +1,6 @@
 /* Factors of products that are read in a window, as convolutions read images.
- * Describes them to tdl/product.h, which lays out many columns at a time. */
+ * Describes them to tdl/product.h, which lays out many columns, or rows, of the
+ * product at a time. */
 #include "config.h"
 
 #include "compiler/codegen/emit.h"
@@ -11,7 +12,7 @@
 /* Steps and terms for which the planes of product.h are meant. */
 enum { MOST_STEPS = 4, MOST_TERMS = 64 };
 
-/* The loops of the columns, (n, i, j), and of the depth, (c, r, s); -1: none.
+/* The loops of a factor, (n, i, j), and of the depth, (c, r, s); -1: none.
  * Loops i and r move the window along one dimension, which may be -1, and j and
  * s along another.  A window of one element has neither r nor s. */
 typedef struct window {
@@ -72,8 +73,10 @@ static bool steps(const schedule *s, const kexpr *e, int d, int column,
 {
 	int64_t step = coefficient(s, e, d, column);
 	int64_t by = coefficient(s, e, d, term);
+	int64_t terms = term < 0 ? 0 : s->nest.loops[term].extent;
 	return step >= 1 && step <= MOST_STEPS && by && by >= -MOST_TERMS &&
-	       by <= MOST_TERMS && s->nest.loops[term].extent <= MOST_TERMS;
+	       by <= MOST_TERMS && terms <= MOST_TERMS &&
+	       terms <= s->nest.loops[column].extent;
 }
 
 /* The same without a loop of terms, where the window is a single element. */
@@ -110,9 +113,9 @@ static int take(loop_set *s)
 	return l;
 }
 
-static window find_loops(const schedule *s, const kexpr *e)
+static window find_loops(const schedule *s, const kexpr *e, loop_set own)
 {
-	loop_set own = s->cols, depth = s->depth;
+	loop_set depth = s->depth;
 	window w = { .i = -1, .r = -1, .s = -1, .cols = kx_ndim(e) - 1 };
 	w.j = take(&own);
 	if (steps_alone(s, e, w.cols, w.j)) {
@@ -161,11 +164,10 @@ static bool has_type(const emitter *g, const kexpr *e)
 	return (t == DT_F32 || t == DT_F64) && e->type == t;
 }
 
-/* The read of the columns.  If columns are computed class by class, it is the
+/* The read of a factor.  If the product is computed class by class, it is the
  * read under the conditions. */
-static const kexpr *read_of(const schedule *s)
+static const kexpr *read_of(const schedule *s, const kexpr *e)
 {
-	const kexpr *e = s->right;
 	return s->nturns && e != s->finite ? e->args[1] : e;
 }
 
@@ -177,15 +179,15 @@ static bool skips(const schedule *s, const kexpr *e, const window *w)
 	       (s->nturns > 0 || coefficient(s, e, w->cols, w->j) > 1);
 }
 
-static bool find_window(const emitter *g, const kexpr *e, window *w)
+static bool find_window(const emitter *g, const kexpr *e, loop_set own,
+			window *w)
 {
 	const nest *n = &g->p.nest;
-	loop_set all = g->s.cols | g->s.depth;
-	if (e->kind != KX_READ || !kx_ndim(e) || !has_type(g, e) ||
-	    !g->s.cols || !is_whole(n, all) || !all_affine(&g->s, e) ||
-	    !has_border(n, e))
+	loop_set all = own | g->s.depth;
+	if (e->kind != KX_READ || !kx_ndim(e) || !has_type(g, e) || !own ||
+	    !is_whole(n, all) || !all_affine(&g->s, e) || !has_border(n, e))
 		return false;
-	*w = find_loops(&g->s, e);
+	*w = find_loops(&g->s, e, own);
 	if (w->j < 0 || (w->s < 0 ? !skips(&g->s, e, w)
 				  : !steps(&g->s, e, w->cols, w->j, w->s)))
 		return false;
@@ -258,13 +260,14 @@ static const char *print_number(emitter *g, int64_t x)
 	return arena_printf(g->p.a, "%" PRId64, x);
 }
 
-static void emit_fields(emitter *g, const kexpr *e, const window *w)
+static void emit_fields(emitter *g, const char *name, const kexpr *e,
+			const window *w)
 {
 	const schedule *s = &g->s;
 	int64_t step = w->rows < 0 ? 1 : coefficient(s, e, w->rows, w->i);
 	int64_t term = w->rows < 0 ? 0 : coefficient(s, e, w->rows, w->r);
 	const char *x = g->p.input[e->input];
-	SAY("product.right.window = (tdl_window){");
+	SAY("product.%s.window = (tdl_window){", name);
 	SAY("\t.in = %s + %s,", x, print_start(g, e, w));
 	SAY("\t.image = %s, .channel = %s, .row = %s,", print_move(g, e, w->n),
 	    print_move(g, e, w->c),
@@ -285,12 +288,13 @@ static void emit_fields(emitter *g, const kexpr *e, const window *w)
 	    e->guarded ? print_expr(&g->p, e->args[e->nargs - 1]) : "0");
 }
 
-void emit_planes(emitter *g)
+void emit_planes(emitter *g, const char *name, const kexpr *factor,
+		 loop_set own)
 {
-	const kexpr *e = read_of(&g->s);
-	loop_set all = g->s.cols | g->s.depth;
+	const kexpr *e = read_of(&g->s, factor);
+	loop_set all = own | g->s.depth;
 	window w;
-	if (!find_window(g, e, &w))
+	if (!find_window(g, e, own, &w))
 		return;
 	text_block(&g->t);
 	emit_inputs(g, e);
@@ -302,10 +306,10 @@ void emit_planes(emitter *g)
 			    loop_name(g, l));
 			emit_whole(g, l);
 		}
-	emit_fields(g, e, &w);
+	emit_fields(g, name, e, &w);
 	SAY("if (%sproduct.depth > 0)", g->s.nturns ? "tdl_turns && " : "");
-	SAY("\tproduct.right.planes = tdl_planes_%s;", type_suffix(e->type));
+	SAY("\tproduct.%s.planes = tdl_planes_%s;", name, type_suffix(e->type));
 	SAY("else");
-	SAY("\tproduct.right.planes = NULL;");
+	SAY("\tproduct.%s.planes = NULL;", name);
 	text_close(&g->t);
 }

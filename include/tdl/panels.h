@@ -122,6 +122,68 @@ TDL_TYPED(panel_of)(const tdl_product *p, const tdl_factor *f,
 	return (TDL_TYPED(panel)){ to, width };
 }
 
+/* ---- windows ----------------------------------------------------------- */
+
+/* Rows or columns [first, end) of a factor that is read in a window, which are
+ * in planes, at s->right and s->other; all that may be is before `until'. */
+typedef struct TDL_TYPED(laid) {
+	int64_t first, end, until;
+} TDL_TYPED(laid);
+
+/* Whether n rows or columns from `first' are in planes, which begin there
+ * unless they had the rest of an image already. */
+static bool TDL_TYPED(lay)(const tdl_factor *f, TDL_TYPED(panels) * s,
+			   const TDL_TYPED(block) * b, int64_t first, int64_t n,
+			   TDL_TYPED(laid) *l)
+{
+	const tdl_window *w = &f->window;
+	if (first + n <= l->end ||
+	    (first < l->end && l->end % (w->size[0] * w->size[1]) == 0))
+		return first + n <= l->end;
+	l->first = first;
+	l->end = first + f->planes(w, b->depth, b->ndepth, first,
+				   l->until - first, s->right, s->other);
+	return first + n <= l->end;
+}
+
+/* Copies n columns of planes, each depth of which has a place, to a panel. */
+static void TDL_TYPED(copy_columns)(TDL_TYPED(columns) from, int64_t ndepth,
+				    int64_t n, int64_t width, TDL_T *to)
+{
+	for (int64_t d = 0; n == TDL_ROWS && d < ndepth; d++)
+		memcpy(to + d * width, from.at + from.place[d],
+		       TDL_ROWS * sizeof(TDL_T));
+	for (int64_t d = 0; n != TDL_ROWS && d < ndepth; d++)
+		for (int64_t i = 0; i < n; i++)
+			to[d * width + i] = from.at[from.place[d] + i];
+}
+
+/* Packs n rows or columns that are read in a window to a panel, of `width' of
+ * them, from planes as far as there is room for these. */
+static void TDL_TYPED(pack_windows)(const tdl_product *p, const tdl_factor *f,
+				    TDL_TYPED(panels) * s,
+				    const TDL_TYPED(block) * b, int64_t first,
+				    int64_t n, int64_t width, TDL_T *to,
+				    TDL_TYPED(laid) *l)
+{
+	if (n < width)
+		memset(to, 0, (size_t)(b->ndepth * width) * sizeof(TDL_T));
+	for (int64_t i = 0, m; i < n; i += m) {
+		TDL_TYPED(lay)(f, s, b, first + i, n - i, l);
+		m = tdl_min(n - i, l->end - first - i);
+		if (m <= 0) {
+			f->pack(p, b->depth, b->ndepth, first, n, to);
+			return;
+		}
+		TDL_TYPED(copy_columns)
+		((TDL_TYPED(columns)){ s->right[0] + (first + i - l->first),
+				       s->other },
+		 b->ndepth, m, width, to + i);
+	}
+}
+
+/* ---- columns ----------------------------------------------------------- */
+
 /* Copies n panels of columns that lie in rows, row by row; rows that follow are
  * fetched meanwhile.  Panels that do not lie so are left out. */
 static void TDL_TYPED(copy_panels)(const tdl_factor *f,

@@ -81,10 +81,35 @@ static inline void TDL_TYPED(plane_row)(const tdl_window *w,
 	TDL_TYPED(fill_row)(to + e.end, other, n - e.end);
 }
 
+/* Rows [y, y + n) of an image whose rows follow each other in memory as those
+ * of the plane do: one copy, and its borders. */
+static inline void TDL_TYPED(plane_dense)(const tdl_window *w,
+					  TDL_TYPED(edges) e, int64_t at,
+					  int64_t y, int64_t n, TDL_T *to)
+{
+	const int64_t cols = w->size[1], inside = e.end - e.begin;
+	const int64_t first = tdl_clamp(w->lo[0] - y, 0, n);
+	const int64_t end = tdl_clamp(w->hi[0] - y, first, n);
+	const TDL_T *in = (const TDL_T *)w->in + at + y * w->row + e.x;
+	const TDL_T other = (TDL_T)w->other;
+	if (end > first && inside > 0)
+		TDL_TYPED(copy_row)
+		(to + first * cols + e.begin, in + first * cols + e.begin,
+		 (end - first - 1) * cols + inside);
+	for (int64_t u = first; u < end; u++) {
+		for (int64_t j = 0; j < e.begin; j++)
+			to[u * cols + j] = other;
+		for (int64_t j = e.end; j < cols; j++)
+			to[u * cols + j] = other;
+	}
+	TDL_TYPED(fill_row)(to, other, first * cols);
+	TDL_TYPED(fill_row)(to + end * cols, other, (n - end) * cols);
+}
+
 /* Terms [lo, hi) of a channel that begins at `at' of the input, and columns
- * [first, first + n) of its image. */
+ * [first, first + n) of its image: of row `row' and `more' rows behind it. */
 typedef struct TDL_TYPED(part) {
-	int64_t at, lo, hi, first, n;
+	int64_t at, lo, hi, first, n, row, more;
 } TDL_TYPED(part);
 
 /* The row of a column's window that a term reads: row y of step * y + phase. */
@@ -122,9 +147,21 @@ static inline int64_t TDL_TYPED(plane_rows)(const tdl_window *w,
 		TDL_TYPED(next_term)(&at, by, w->step[0]);
 	}
 	*first = lo;
-	return lo > hi ? 0
-		       : hi - lo + 1 + (p->first + p->n - 1) / w->size[1] -
-				 p->first / w->size[1];
+	return lo > hi ? 0 : hi - lo + 1 + p->more;
+}
+
+/* Has rows that the next channel's planes are made of brought nearer. */
+static inline void TDL_TYPED(fetch_rows)(const tdl_window *w,
+					 const TDL_TYPED(part) *p, int64_t x,
+					 int64_t y, int64_t n)
+{
+	enum { LINE = 64 / sizeof(TDL_T) };
+	const int64_t at = p->at + w->channel + x;
+	const int64_t cols = w->size[1] * w->step[1];
+	for (int64_t u = 0; u < n; u++)
+		for (int64_t j = 0; j < cols; j += LINE)
+			__builtin_prefetch((const TDL_T *)w->in + at +
+					   (y + u * w->step[0]) * w->row + j);
 }
 
 /* Writes to `plane' what terms (r, s) of a part with one phase read, and to
@@ -136,15 +173,22 @@ static TDL_T *TDL_TYPED(make_plane)(const tdl_window *w,
 				    int64_t phase, TDL_T *plane,
 				    const TDL_T *base, int64_t *place)
 {
-	const int64_t cols = w->size[1], i = p->first / cols;
+	const int64_t cols = w->size[1], i = p->row;
 	TDL_TYPED(term) at = { 0 };
-	const TDL_TYPED(edges) e = TDL_TYPED(edges_of)(w, s);
 	int64_t y, n = TDL_TYPED(plane_rows)(w, p, by, s, phase, &y);
-	for (int64_t u = 0; u < n; u++)
+	if (n == 0)
+		return plane;
+	const TDL_TYPED(edges) e = TDL_TYPED(edges_of)(w, s);
+	const int64_t first = w->first[0] + (i + y) * w->step[0] + phase;
+	const bool dense = w->row == cols && w->step[0] == 1 && w->step[1] == 1;
+	if (s == 0)
+		TDL_TYPED(fetch_rows)(w, p, e.x, first, n);
+	if (dense)
+		TDL_TYPED(plane_dense)(w, e, p->at, first, n, plane);
+	for (int64_t u = 0; !dense && u < n; u++)
 		TDL_TYPED(plane_row)
-		(w, e, p->at, w->first[0] + (i + y + u) * w->step[0] + phase,
-		 plane + u * cols);
-	for (int64_t r = 0; r < w->terms[0] && n > 0; r++) {
+		(w, e, p->at, first + u * w->step[0], plane + u * cols);
+	for (int64_t r = 0; r < w->terms[0]; r++) {
 		const int64_t t = r * w->terms[1] + s;
 		if (t >= p->lo && t < p->hi && at.phase == phase)
 			place[t - p->lo] = plane - base + p->first +
@@ -154,31 +198,35 @@ static TDL_T *TDL_TYPED(make_plane)(const tdl_window *w,
 	return plane + n * cols;
 }
 
-/* The most elements of a plane, of as many planes as a block of the depth may
- * have, besides a tile that is read behind their end. */
-static inline int64_t TDL_TYPED(plane_room)(const tdl_window *w)
+/* The most elements of a plane, of as many planes as `ndepth' terms from
+ * `depth' on have, besides a tile that is read behind their end. */
+static inline int64_t TDL_TYPED(plane_room)(const tdl_window *w, int64_t depth,
+					    int64_t ndepth)
 {
 	const int64_t room = (TDL_PANELS * TDL_DEPTH - 1) * TDL_COLS(TDL_T);
 	const int64_t terms = w->terms[0] * w->terms[1];
-	const int64_t phases = tdl_min(w->step[0], w->terms[0]);
-	return room / ((TDL_DEPTH / terms + 2) * w->terms[1] * phases);
+	const int64_t channels = (depth % terms + ndepth + terms - 1) / terms;
+	return room / (tdl_max(1, channels) * w->terms[1] *
+		       tdl_min(w->step[0], w->terms[0]));
 }
 
-/* Columns, in whole panels, of an image from column *first on for whose planes
- * there is room: with all columns of their rows, or, where these are wide, part
- * of one row.  There *w becomes the window of that part, and *first the number
- * of its first column in it. */
-static inline int64_t TDL_TYPED(plane_columns)(tdl_window *w, int64_t *first)
+/* Columns of an image from column *first on for whose planes, of so many
+ * elements, there is room: with all columns of their rows, or, where these are
+ * wide, part of one row.  There *w becomes the window of that part, and *first
+ * the number of its first column in it. */
+static inline int64_t TDL_TYPED(plane_columns)(tdl_window *w, int64_t room,
+					       int64_t *first)
 {
 	const int64_t cols = TDL_COLS(TDL_T), size = w->size[1];
-	const int64_t room = TDL_TYPED(plane_room)(w), j = *first % size;
+	const int64_t j = *first % size;
 	const int64_t all = (w->terms[0] - 1) * w->term[0];
 	const int64_t rows = (all < 0 ? -all : all) / w->step[0] + 1;
-	int64_t n = size > room ? 0 : (room - (rows + 1) * size) / cols;
+	int64_t n = size > room ? 0 : (room - (rows + 1) * size) / cols * cols;
 	if (n > 0)
-		return tdl_min(n, TDL_PANELS) * cols;
-	n = tdl_min(room / rows, size - j) / cols;
-	n = tdl_min(n, TDL_PANELS) * cols;
+		return n;
+	n = size - j;
+	if (n > room / rows)
+		n = room / rows / cols * cols;
 	w->first[1] += j * w->step[1];
 	w->size[1] = n;
 	*first = *first / size * n;
@@ -199,10 +247,13 @@ static inline int64_t TDL_TYPED(planes)(const tdl_window *window,
 	TDL_TYPED(part) p = { .lo = depth % terms, .first = first % size };
 	TDL_T *end = planes;
 	const int64_t rest = size - p.first;
-	p.n = tdl_min(rest, TDL_TYPED(plane_columns)(&w, &p.first));
-	p.n = p.n < n ? p.n / cols * cols : n;
-	if (!p.n)
+	const int64_t room = TDL_TYPED(plane_room)(&w, depth, ndepth);
+	p.n = TDL_TYPED(plane_columns)(&w, room, &p.first);
+	p.n = tdl_min(n, tdl_min(rest, p.n));
+	if (p.n <= 0)
 		return 0;
+	p.row = p.first / w.size[1];
+	p.more = (p.first + p.n - 1) / w.size[1] - p.row;
 	p.at = first / size * w.image + depth / terms * w.channel;
 	for (int64_t d = 0; d < ndepth; d += p.hi - p.lo, p.lo = 0) {
 		p.hi = tdl_min(terms, p.lo + ndepth - d);
@@ -214,5 +265,5 @@ static inline int64_t TDL_TYPED(planes)(const tdl_window *window,
 		p.at += w.channel;
 	}
 	memset(end, 0, (size_t)cols * sizeof(TDL_T));
-	return (p.n + cols - 1) / cols;
+	return p.n;
 }

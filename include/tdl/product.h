@@ -95,8 +95,8 @@ typedef struct tdl_window {
 /* Lays out what such a factor is in columns from `first' on, of n that follow,
  * so that columns beside each other lie beside each other for every term: that
  * of depth + d at place[d] of the planes, which have room for as much as
- * TDL_PANELS panels.  Returns for how many panels it has done so; 0 where a
- * panel has columns of two images, or planes would be too large. */
+ * TDL_PANELS panels.  Returns for how many columns, of one image, it has done
+ * so; 0 where planes would be too large. */
 typedef int64_t tdl_planes(const tdl_window *w, int64_t depth, int64_t ndepth,
 			   int64_t first, int64_t n, void *planes,
 			   int64_t *place);
@@ -106,14 +106,14 @@ typedef int64_t tdl_planes(const tdl_window *w, int64_t depth, int64_t ndepth,
  * rows or columns lie so, and those that follow begin at at[far], as images of
  * a batch do.  Where `kept` is not NULL it is there in packed form: tile after
  * tile, each with all of the depth.  Where `planes` is not NULL it is read in a
- * window. */
+ * window, whose columns are the factor's rows or columns. */
 typedef struct tdl_factor {
 	tdl_pack *pack;
 	const void *at;
 	int64_t depth, step; /* elements */
 	int64_t run, far;
 	void *kept;
-	tdl_planes *planes; /* of columns alone */
+	tdl_planes *planes;
 	tdl_window window;
 } tdl_factor;
 
@@ -246,12 +246,13 @@ static void TDL_TYPED(add_tile)(int64_t rows, int64_t cols, int64_t depth,
 		TDL_TYPED(tile)(1, 2, depth, first, x, y, next, to);
 }
 
-/* The layout of the scratch memory: a block of rows, panels of columns, a block
- * of the result. */
+/* The layout of the scratch memory: a block of rows, panels of columns, or
+ * planes; a panel beside planes; a block of the result. */
 typedef struct TDL_TYPED(panels) {
 	TDL_T left[TDL_BLOCK / (TDL_DEPTH * TDL_ROWS * sizeof(TDL_T))]
 		  [TDL_DEPTH * TDL_ROWS];
 	TDL_T right[TDL_PANELS][TDL_DEPTH * TDL_COLS(TDL_T)];
+	TDL_T edge[TDL_DEPTH * TDL_COLS(TDL_T)];
 	TDL_T tile[TDL_TILES / (TDL_ROWS * 2 * TDL_VECTOR)]
 		  [TDL_ROWS * TDL_COLS(TDL_T)];
 	/* Places in panels that are packed, and in those that are not. */
@@ -330,34 +331,26 @@ static void TDL_TYPED(find_places)(int64_t step, int64_t *place)
 }
 
 /* Adds some of the depth to a block of the result, whose rows are `left`, and
- * columns of windows.  Panels that are not in planes are packed, however few
- * tiles read them. */
+ * columns of windows.  Panels are read in the planes, or packed if they are not
+ * whole there. */
 static void TDL_TYPED(add_windows)(const tdl_product *p, TDL_TYPED(panels) * s,
 				   const TDL_TYPED(block) * b,
 				   const TDL_TYPED(panel) * left)
 {
-	const tdl_factor *f = &p->right;
 	const int64_t cols = TDL_COLS(TDL_T);
 	const int64_t above = TDL_TYPED(tiles_of)(b);
-	int64_t first = 0, end = 0; /* the panels that are in planes */
+	TDL_TYPED(laid) l = { .until = b->col + b->ncols };
 	for (int64_t k = 0; k * cols < b->ncols; k++) {
-		const int64_t j = k * cols;
-		TDL_TYPED(columns) right = { s->right[0], s->packed };
-		if (k >= end) {
-			first = k;
-			end = k + f->planes(&f->window, b->depth, b->ndepth,
-					    b->col + j, b->ncols - j, s->right,
-					    s->other);
-		}
-		if (k < end)
+		const int64_t j = k * cols, first = b->col + j;
+		const int64_t n = tdl_min(cols, b->ncols - j);
+		TDL_TYPED(columns) right = { s->edge, s->packed };
+		if (TDL_TYPED(lay)(&p->right, s, b, first, n, &l))
 			right = (TDL_TYPED(columns)){
-				s->right[0] + (k - first) * cols, s->other
+				s->right[0] + (first - l.first), s->other
 			};
 		else
-			right.at = TDL_TYPED(panel_of)(
-				p, f, b, TDL_FEW, b->col + j,
-				tdl_min(cols, b->ncols - j), cols,
-				s->right[0]).at;
+			TDL_TYPED(pack_windows)
+			(p, &p->right, s, b, first, n, cols, s->edge, &l);
 		TDL_TYPED(add_tiles)
 		(p, b, j, left, right, NULL,
 		 s->tile[b->first && b->last ? 0 : k * above]);
@@ -403,18 +396,34 @@ static void TDL_TYPED(add_cols)(const tdl_product *p, TDL_TYPED(panels) * s,
 	}
 }
 
+/* Finds, or packs, the rows of a block. */
+static void TDL_TYPED(find_rows)(const tdl_product *p, TDL_TYPED(panels) * s,
+				 const TDL_TYPED(block) * b,
+				 TDL_TYPED(panel) * left)
+{
+	const int64_t cols = TDL_COLS(TDL_T);
+	const bool windows = p->left.planes && !p->left.kept;
+	TDL_TYPED(laid) l = { .until = b->row + b->nrows };
+	for (int64_t i = 0; i < TDL_TYPED(tiles_of)(b); i++) {
+		const int64_t at = TDL_TYPED(row_of)(p, b, i);
+		const int64_t n = TDL_TYPED(row_of)(p, b, i + 1) - at;
+		const int64_t row = b->row + at;
+		left[i] = (TDL_TYPED(panel)){ s->left[i], TDL_ROWS };
+		if (windows)
+			TDL_TYPED(pack_windows)
+			(p, &p->left, s, b, row, n, TDL_ROWS, s->left[i], &l);
+		else
+			left[i] = TDL_TYPED(panel_of)(
+				p, &p->left, b, (b->ncols + cols - 1) / cols,
+				row, n, TDL_ROWS, s->left[i]);
+	}
+}
+
 static void TDL_TYPED(add_depth)(const tdl_product *p, TDL_TYPED(panels) * s,
 				 const TDL_TYPED(block) * b)
 {
-	const int64_t cols = TDL_COLS(TDL_T);
 	TDL_TYPED(panel) left[TDL_ROW_TILES];
-	for (int64_t i = 0; i < TDL_TYPED(tiles_of)(b); i++) {
-		const int64_t row = TDL_TYPED(row_of)(p, b, i);
-		left[i] = TDL_TYPED(panel_of)(
-			p, &p->left, b, (b->ncols + cols - 1) / cols,
-			b->row + row, TDL_TYPED(row_of)(p, b, i + 1) - row,
-			TDL_ROWS, s->left[i]);
-	}
+	TDL_TYPED(find_rows)(p, s, b, left);
 	if (p->right.planes && !p->right.kept)
 		TDL_TYPED(add_windows)(p, s, b, left);
 	else

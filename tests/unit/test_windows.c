@@ -121,6 +121,34 @@ static kernel *random_convolution(void)
 	return k;
 }
 
+/* The same of small images, whose elements are rows, and without r and s. */
+static kernel *random_small(void)
+{
+	static const char *const names[] = {"n", "k", "i", "j", "c", "r", "s"};
+	const dtype t = pick(0, 4) ? DT_F32 : DT_F64;
+	const int64_t terms = pick(0, 3) ? pick(2, 4) : 1;
+	const int64_t extents[] = { pick(1, 3), 16 * pick(1, 4),
+				    3 + 2 * pick(1, 3), 3 + 2 * pick(1, 3),
+				    pick(65, 300), terms, terms };
+	kernel *k = begin("small", RED_SUM, t);
+	kexpr *v[7];
+	for (int i = 0; i < 7; i++)
+		v[i] = add_var(k, names[i], i < 4 ? KVAR_OUTPUT : KVAR_REDUCE,
+			       extents[i]);
+	int64_t by = terms == 1 ? pick(1, 4) : pick(1, 3);
+	add_input(k, "x", t, 4, (int)extents[0], (int)extents[4],
+		  (int)(by * extents[2]), (int)(by * extents[3]));
+	add_input(k, "w", t, 4, (int)extents[1], (int)extents[4], (int)terms,
+		  (int)terms);
+	kexpr *at[2];
+	for (int i = 0; i < 2; i++)
+		at[i] = sub(add(mul(num(by), v[2 + i]), v[5 + i]),
+			    num(terms / 2));
+	k->body = mul(READ(k, 0, constant(t, 0), v[0], v[4], at[0], at[1]),
+		      READ(k, 1, NULL, v[1], v[4], v[5], v[6]));
+	return k;
+}
+
 /* (a * out + b * reduced + c) / by, and that it is even: *when, and what was
  * there. */
 static kexpr *turned_place(kexpr *out, kexpr *reduced, kexpr **when)
@@ -324,6 +352,24 @@ START_TEST(random_convolutions)
 }
 END_TEST
 
+START_TEST(random_images)
+{
+	kernels all = {0};
+	int rows = 0, steps = 0;
+	for (int i = 0; i < 12; i++) {
+		kernel *k = random_small();
+		kernel_finish(mem, k);
+		const char *c = codegen_c(mem, k);
+		rows += strstr(c, "left.planes = tdl_planes_") != NULL;
+		steps += k->vars[5].extent == 1 && strstr(c, "tdl_planes_");
+		vec_push(mem, &all, k);
+	}
+	ck_assert_int_ge(rows, 2);
+	ck_assert_int_ge(steps, 1);
+	check_all(&all);
+}
+END_TEST
+
 static kernel *window_or_condition(int i)
 {
 	return i % 4 ? random_window() : random_condition();
@@ -341,6 +387,7 @@ Suite *suite(void)
 	TCase *c = kernel_case(s, "windows");
 	tcase_add_test(c, random_windows);
 	tcase_add_test(c, random_convolutions);
+	tcase_add_test(c, random_images);
 	tcase_add_test(c, random_classes);
 	tcase_add_test(c, random_parts);
 	return s;
