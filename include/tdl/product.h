@@ -179,9 +179,9 @@ static inline void TDL_TYPED(fetch)(const TDL_T *at)
 
 /* A tile of the result, `rows` x TDL_COLS or half of that, `wide` vectors: the
  * product of two panels, and what is there unless this is the `first` one.
- * Meanwhile the columns at `next`, in the same places, are brought nearer, row
- * by row: many at once would keep the loop from its own memory.
- * Called with constant numbers of rows and vectors, so that it stays in
+ * Tiles with few rows also bring nearer the columns at `next`, in the same
+ * places: their loop is short of memory, and many at once would keep it from its
+ * own.  Called with constant numbers of rows and vectors, so that it stays in
  * registers. */
 static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 	const int rows, const int wide, int64_t depth, bool first,
@@ -201,7 +201,8 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 		const TDL_TYPED(lanes) *x =
 			(const void *)(right.at + right.place[d]);
 		const vector x0 = x[0], x1 = x[wide - 1];
-		TDL_TYPED(fetch)(next + right.place[d]);
+		if (rows < TDL_ROWS)
+			TDL_TYPED(fetch)(next + right.place[d]);
 		TDL_UNROLL
 		for (int r = 0; r < rows; r++) {
 			const vector y = TDL_TYPED(spread)(left.at[r]);
@@ -306,13 +307,17 @@ static void TDL_TYPED(add_tiles)(const tdl_product *p,
 	const int64_t ncols = tdl_min(cols, b->ncols - j);
 	const int64_t above = TDL_TYPED(tiles_of)(b);
 	const bool once = b->first && b->last;
+	const bool few = TDL_TYPED(row_of)(p, b, 1) < TDL_ROWS;
 	int64_t stored = 0; /* rows */
 	for (int64_t i = 0; i < above; i++) {
 		const int64_t row = TDL_TYPED(row_of)(p, b, i);
 		const int64_t nrows = TDL_TYPED(row_of)(p, b, i + 1) - row;
+		for (int64_t d = b->ndepth * i / above;
+		     next && !few && d < b->ndepth * (i + 1) / above; d++)
+			TDL_TYPED(fetch)(next + right.place[d]);
 		TDL_TYPED(add_tile)
 		(nrows, ncols, b->ndepth, b->first, left[i], right,
-		 i == 0 && next ? next : right.at,
+		 i == 0 && few && next ? next : right.at,
 		 tile + (row - (once ? stored : 0)) * cols);
 		if (!b->last ||
 		    ((i + 1) % TDL_STORED != 0 && i + 1 < above))
