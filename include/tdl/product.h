@@ -180,9 +180,9 @@ static inline void TDL_TYPED(fetch)(const TDL_T *at)
 /* A tile of the result, `rows` x TDL_COLS or half of that, `wide` vectors: the
  * product of two panels, and what is there unless this is the `first` one.
  * Tiles with few rows also bring nearer the columns at `next`, in the same
- * places: their loop is short of memory, and many at once would keep it from its
- * own.  Called with constant numbers of rows and vectors, so that it stays in
- * registers. */
+ * places, a row in each step: all at once would keep the loop from its own
+ * memory.  Called with constant numbers of rows and vectors, so that it stays
+ * in registers. */
 static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 	const int rows, const int wide, int64_t depth, bool first,
 	TDL_TYPED(panel) left, TDL_TYPED(columns) right, const TDL_T *next,
