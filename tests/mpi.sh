@@ -217,7 +217,7 @@ with() {	# NAME N PLAN ARGUMENT...: N ranks with $tmp/NAME.so
 }
 ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
 # Ranks on one processor sleep while they wait for one that takes a second.
-# Open MPI alone would look, or yield, ten thousands of times.
+# Open MPI alone would look, or yield, tens of thousands of times.
 cat >"$tmp/late.c" <<'END'
 #include <stdlib.h>
 #include <string.h>

@@ -8,10 +8,9 @@
 #include "base/clock.h"
 #include "base/jobs.h"
 
-/* A rank looks for this many seconds before it sleeps.  Then it sleeps for a
- * part of the time that it has waited so far, so it is late by this part at
- * most, but never longer than a limit. */
-#define AWAKE 50e-6
+/* Between two looks a rank sleeps for a part of the time that it has waited so
+ * far, so that it is late by this part at most, but never longer than a limit,
+ * in seconds. */
 #define PART 0.125
 #define LONGEST 1e-3
 
