@@ -1,7 +1,9 @@
 """Modules, models, plans and runs."""
+import collections
 import json
 import math
 import os
+import weakref
 
 import numpy as np
 
@@ -191,22 +193,19 @@ def _array(name, x):
 
 class _Block:
     """Memory of a NumPy array.  When nothing refers to the array any more, it
-    is kept for the next one of its size."""
+    joins the spare memory, if that still exists."""
 
-    def __init__(self, kept, shape, dtype):
-        nbytes = math.prod(shape) * dtype.itemsize
-        self._kept = kept.setdefault(nbytes, [])
-        try:
-            self._memory = self._kept.pop()
-        except IndexError:
-            self._memory = np.empty(nbytes + _ALIGN, np.uint8)
-        at = self._memory.ctypes.data
+    def __init__(self, memory, spare, shape, dtype):
+        self._memory, self._spare = memory, weakref.ref(spare)
+        at = memory.ctypes.data
         self.__array_interface__ = {
             "version": 3, "shape": tuple(shape), "typestr": dtype.str,
             "data": (at + -at % _ALIGN, False)}
 
     def __del__(self):
-        self._kept.append(self._memory)
+        spare = self._spare()
+        if spare is not None:
+            spare.append(self._memory)
 
 
 class Run:
@@ -226,19 +225,40 @@ class Run:
         self._outputs = [t if isinstance(t, str)
                          else tables["tensors"][t]["name"]
                          for t in tables["outputs"]]
-        # By size, memory of results that nobody has any more.  The system takes
-        # longer to give fresh memory than kernels take to fill it.
-        self._kept = {}
+        # By size, memory of results that nobody has any more, at most that of
+        # one step's results.  The system takes longer to give fresh memory
+        # than kernels take to fill it.
+        sizes = collections.Counter(self._nbytes(n) for n in self._outputs)
+        self._spare = {nbytes: collections.deque(maxlen=n)
+                       for nbytes, n in sizes.items() if nbytes >= _LARGE}
+
+    def _nbytes(self, name):
+        """Of a tensor; 0 if NumPy has no type for it."""
+        t = self._tensors[name]
+        size = np.dtype(_NUMPY[t["type"]]).itemsize if t["type"] in _NUMPY \
+            else 0
+        return math.prod(t["shape"]) * size
 
     def _empty(self, name):
         t = self._tensors[name]
         if t["type"] not in _NUMPY:
             raise TypeError(f"NumPy has no type for the {t['type']} of "
                             f"'{name}'")
-        dtype = np.dtype(_NUMPY[t["type"]])
-        if math.prod(t["shape"]) * dtype.itemsize < _LARGE:
-            return np.empty(t["shape"], dtype)
-        return np.asarray(_Block(self._kept, t["shape"], dtype))
+        return np.empty(t["shape"], _NUMPY[t["type"]])
+
+    def _result(self, name):
+        """An array for an output, of spare memory if there is some."""
+        nbytes = self._nbytes(name)
+        spare = self._spare.get(nbytes)
+        if spare is None:
+            return self._empty(name)
+        try:
+            memory = spare.pop()
+        except IndexError:
+            memory = np.empty(nbytes + _ALIGN, np.uint8)
+        t = self._tensors[name]
+        return np.asarray(_Block(memory, spare, t["shape"],
+                                 np.dtype(_NUMPY[t["type"]])))
 
     def _arrays(self, of):
         pairs = [_array(name, x) for name, x in of.items()]
@@ -250,7 +270,7 @@ class Run:
         shape, and returns the outputs, all or those named."""
         given = {k: np.ascontiguousarray(v).reshape(np.shape(v))
                  for k, v in inputs.items()}
-        results = {name: self._empty(name)
+        results = {name: self._result(name)
                    for name in (self._outputs if outputs is None
                                 else outputs)}
         kept, x = self._arrays(given)
