@@ -9,12 +9,12 @@ all others.
 Each line has what all schedules of a case have in common: whether --verify held,
 whether bytes and arenas were those of the plan, and how many results, outputs
 and states, have other bits than those of the first schedule.  Where a weight is
-read in several stages, they add up its gradient: one that chunks divide between
-other layers than stages do is the same within rounding.  --every N takes one case
+read in several stages, they add up its gradient: where chunks divide its reads
+otherwise than stages do, it is the same within rounding.  --every N takes one case
 of N, from number I on.  --comm mpi runs processes under mpirun, --cuda on GPUs,
 or on what stands for these; results are then compared with those of threads, too.
---done FILE adds the cases to a file as they end, and does not run those that it
-has again, but counts them.
+--done FILE adds the cases to a file as they end; those that it already has are
+counted, but not run again.
 
 With --drawn N the networks are those of examples/models and those that PyTorch
 exports (pipeline_nets.py), each in N of the cases for which it has the layers,
