@@ -220,15 +220,19 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 							  : to[2 * r + i]);
 }
 
-/* rows, cols: those that are asked for; a tile may have more. */
+/* rows, cols: those that are asked for; a tile may have more.  It has just 8 of
+ * 12, or 4 of 6, where these are asked for, which row_of() makes of a tile with
+ * another below it: more would be added to rows of that. */
 static void TDL_TYPED(add_tile)(int64_t rows, int64_t cols, int64_t depth,
 				bool first, TDL_TYPED(panel) x,
 				TDL_TYPED(columns) y, const TDL_T *next,
 				TDL_T *to)
 {
 	const bool narrow = cols <= TDL_COLS(TDL_T) / 2;
-	if (narrow && rows > 6 && TDL_ROWS > 6)
+	if (narrow && rows > 8 && TDL_ROWS > 8)
 		TDL_TYPED(tile)(TDL_ROWS, 1, depth, first, x, y, next, to);
+	else if (narrow && rows > 6 && TDL_ROWS > 6)
+		TDL_TYPED(tile)(8, 1, depth, first, x, y, next, to);
 	else if (narrow && rows > 4)
 		TDL_TYPED(tile)(6, 1, depth, first, x, y, next, to);
 	else if (narrow && rows > 2)

@@ -115,6 +115,12 @@ static void check_element(const product *m, int64_t r, int64_t c)
 	for (int64_t d = 0; d < m->depth; d++)
 		sum += (double)x->x[place(x, d, r)] *
 		       (double)y->x[place(y, d, c)];
+	if (isnan(sum) || isinf(sum)) {
+		ck_assert_msg(isnan(sum) ? isnan(got) : got == sum,
+			      "%g, not %g: %d %d of %d x %d", got, sum, (int)r,
+			      (int)c, (int)m->rows, (int)m->cols);
+		return;
+	}
 	ck_assert_msg(fabs(got - sum) <=
 			      0x1p-23 * (8 + 8 * sqrt((double)m->depth)),
 		      "%g, not %g: %d %d of %d x %d, %d terms", got, sum,
@@ -122,7 +128,15 @@ static void check_element(const product *m, int64_t r, int64_t c)
 		      (int)m->depth);
 }
 
-static void check_product(product *m, void *scratch)
+/* Makes an element of the last terms of a factor of columns infinite. */
+static void make_infinite(const product *m)
+{
+	const factor *f = &m->f[1];
+	f->x[place(f, m->depth - 1 - pick(0, 64), pick(0, m->cols))] =
+		INFINITY;
+}
+
+static void check_product(product *m, bool infinite, void *scratch)
 {
 	tdl_block in = { .data = m };
 	tdl_args args = { .in = &in, .scratch = scratch };
@@ -140,6 +154,8 @@ static void check_product(product *m, void *scratch)
 						   : 0,
 					   m->f[i].far };
 	}
+	if (infinite)
+		make_infinite(m);
 	if (!pick(0, 4))
 		p.right.planes = no_planes;
 	m->out = malloc((size_t)(m->rows * m->cols + 1) * sizeof(float));
@@ -170,7 +186,22 @@ START_TEST(random_products)
 				       .cols = pick(1, 300),
 				       .depth = pick(200, 600) };
 		if (sampled(i))
-			check_product(&m, scratch);
+			check_product(&m, false, scratch);
+	}
+	free(scratch);
+}
+END_TEST
+
+/* What is infinite stays in its column, and is no NaN in rows that several
+ * tiles have, whatever their number. */
+START_TEST(infinite_elements)
+{
+	void *scratch = aligned_alloc(64, TDL_SCRATCH);
+	for (int i = 1; i < 54; i++) {
+		product m = { .rows = i, .cols = pick(1, 40),
+			      .depth = pick(257, 600) };
+		if (sampled(i))
+			check_product(&m, true, scratch);
 	}
 	free(scratch);
 }
@@ -185,6 +216,7 @@ Suite *suite(void)
 		state = (uint64_t)atoll(seed);
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, random_products);
+	tcase_add_test(c, infinite_elements);
 	suite_add_tcase(s, c);
 	return s;
 }
