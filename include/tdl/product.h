@@ -342,9 +342,9 @@ static void TDL_TYPED(find_places)(int64_t step, int64_t *place)
 /* Adds some of the depth to a block of the result, whose rows are `left`, and
  * columns of windows.  Panels are read in the planes, or packed if they are not
  * whole there. */
-static void TDL_TYPED(add_windows)(const tdl_product *p, TDL_TYPED(panels) * s,
-				   const TDL_TYPED(block) * b,
-				   const TDL_TYPED(panel) * left)
+static __attribute__((noinline)) void TDL_TYPED(add_windows)(
+	const tdl_product *p, TDL_TYPED(panels) * s, const TDL_TYPED(block) * b,
+	const TDL_TYPED(panel) * left)
 {
 	const int64_t cols = TDL_COLS(TDL_T);
 	const int64_t above = TDL_TYPED(tiles_of)(b);
