@@ -192,7 +192,7 @@ START_TEST(random_products)
 }
 END_TEST
 
-/* What is infinite stays in its column, and is no NaN in rows that several
+/* An infinite element stays in its column, and makes no NaN in rows that several
  * tiles have, whatever their number. */
 START_TEST(infinite_elements)
 {
