@@ -192,8 +192,8 @@ START_TEST(random_products)
 }
 END_TEST
 
-/* An infinite element stays in its column, and makes no NaN in rows that several
- * tiles have, whatever their number. */
+/* An infinite element stays in its column, and makes no NaN in rows that
+ * several tiles have, whatever their number. */
 START_TEST(infinite_elements)
 {
 	void *scratch = aligned_alloc(64, TDL_SCRATCH);
