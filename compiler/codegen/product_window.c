@@ -171,12 +171,18 @@ static const kexpr *read_of(const schedule *s, const kexpr *e)
 	return s->nturns && e != s->finite ? e->args[1] : e;
 }
 
+static bool is_turned(const schedule *s, int l)
+{
+	return l >= 0 && s->nest.loops[l].part == LOOP_TURN;
+}
+
 /* Whether columns beside each other do not lie so in memory, although they are
  * read one by one: they are some steps apart, or go in turns. */
 static bool skips(const schedule *s, const kexpr *e, const window *w)
 {
 	return steps_alone(s, e, w->cols, w->j) &&
-	       (s->nturns > 0 || coefficient(s, e, w->cols, w->j) > 1);
+	       (is_turned(s, w->i) || is_turned(s, w->j) ||
+		coefficient(s, e, w->cols, w->j) > 1);
 }
 
 static bool find_window(const emitter *g, const kexpr *e, loop_set own,

@@ -1,4 +1,5 @@
-/* Columns of products that are read in a window, tdl_window: a tdl_planes.
+/* Columns, or rows, of products that are read in a window, tdl_window: a
+ * tdl_planes.
  *
  * For each s, and each remainder of rows by the step of a column, a plane has
  * the rows of the image one behind the other, without a border between them: a

@@ -352,6 +352,51 @@ START_TEST(random_convolutions)
 }
 END_TEST
 
+/* out[n, k, i, j] = Sum(c) (if i % 2 == 0 and j % 2 == 0 then x[n, c, i / 2,
+ * j / 2] else 0) * w[c, k]. */
+static kernel *lone_turns(int n, int i, int k, int j, int c)
+{
+	kexpr *when = NULL, *two = num(2), *at[2];
+	kernel *to = begin("lone", RED_SUM, DT_F32);
+	kexpr *v[] = { add_var(to, "n", KVAR_OUTPUT, n),
+		       add_var(to, "k", KVAR_OUTPUT, k),
+		       add_var(to, "i", KVAR_OUTPUT, i),
+		       add_var(to, "j", KVAR_OUTPUT, j),
+		       add_var(to, "c", KVAR_REDUCE, c) };
+	for (int d = 0; d < 2; d++) {
+		kexpr *even = kx_fn2(mem, FN_EQ,
+				     kx_fn2(mem, FN_MOD, v[2 + d], two),
+				     num(0));
+		when = when ? kx_fn2(mem, FN_AND, when, even) : even;
+		at[d] = kx_fn2(mem, FN_DIV, v[2 + d], two);
+	}
+	int x = add_input(to, "x", DT_F32, 4, n, c, (i + 1) / 2, (j + 1) / 2);
+	int w = add_input(to, "w", DT_F32, 2, c, k);
+	to->body = mul(kx_select(mem, when,
+				 READ(to, x, NULL, v[0], v[4], at[0], at[1]),
+				 constant(DT_F32, 0)),
+		       READ(to, w, NULL, v[4], v[1]));
+	return to;
+}
+
+/* The factor that goes in turns is read in a window; the other one, whose
+ * elements lie beside each other, is not. */
+START_TEST(lone_classes)
+{
+	kernels all = {0};
+	vec_push(mem, &all, lone_turns(2, 13, 20, 30, 70));
+	vec_push(mem, &all, lone_turns(3, 7, 64, 7, 260));
+	for (int i = 0; i < all.n; i++) {
+		kernel_finish(mem, all.at[i]);
+		const char *c = codegen_c(mem, all.at[i]);
+		const char *one = strstr(c, "planes = tdl_planes_");
+		ck_assert_ptr_nonnull(one);
+		ck_assert_ptr_null(strstr(one + 1, "planes = tdl_planes_"));
+	}
+	check_all(&all);
+}
+END_TEST
+
 START_TEST(random_images)
 {
 	kernels all = {0};
@@ -388,6 +433,7 @@ Suite *suite(void)
 	tcase_add_test(c, random_windows);
 	tcase_add_test(c, random_convolutions);
 	tcase_add_test(c, random_images);
+	tcase_add_test(c, lone_classes);
 	tcase_add_test(c, random_classes);
 	tcase_add_test(c, random_parts);
 	return s;
