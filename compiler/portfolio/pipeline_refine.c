@@ -90,11 +90,13 @@ bool pipeline_refine(const plan_request *how, const pipeline_layers *l,
 	int most = MOST_NODES / (l->g->nnodes + 1);
 	refiner x = { how, l, sums, known, best,
 		      most < MOST_PLANS ? most : MOST_PLANS, false };
+	const bool sampled = best->sampled;
 	bool any = true;
 	while (any) {
 		any = false;
 		for (int q = 1; q < parts_of(best->cut); q++)
 			any |= move_cut(&x, q);
 	}
+	best->sampled = sampled;
 	return !x.failed;
 }

@@ -317,6 +317,7 @@ static void refine_by_time(searcher *x, const pipeline_result *from,
 				     &fast) ||
 		    !pipeline_plan(x->how, x->layers, fast.cut, &x->known,
 				   &again);
+	again.sampled = fast.sampled;
 	if (!x->failed && pipeline_is_better(x->how, &again, best))
 		*best = again;
 }

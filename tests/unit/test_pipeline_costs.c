@@ -4,10 +4,11 @@
 
 #include <check.h>
 #include <math.h>
+#include <string.h>
 
-#include "compiler/portfolio/pipeline_plan.h"
-#include "compiler/portfolio/pipeline_sums.h"
+#include "compiler/portfolio/pipeline_refine.h"
 #include "plan/classes.h"
+#include "plan/pipeline.h"
 #include "tests/unit/model_pipeline.h"
 #include "tests/unit/suite.h"
 
@@ -160,12 +161,32 @@ typedef struct deviation {
 	int n, near;
 } deviation;
 
+/* Plans a cut, with the stages that other cuts of the model had; by itself it
+ * has the same plan. */
+static pipeline_result planned(const pipeline_sums *x, const pipeline_cut *cut,
+			       known_stages *known)
+{
+	const pipeline_layers *l = x->costs->layers;
+	pipeline_result r, alone;
+	ck_assert(pipeline_plan(x->how, l, cut, known, &r));
+	ck_assert(pipeline_plan(x->how, l, cut, NULL, &alone));
+	ck_assert_int_eq(!r.plan, !alone.plan);
+	if (!r.plan)
+		return r;
+	size_t n, m;
+	const char *text = pipeline_text(x->a, r.plan, ".", &n);
+	const char *other = pipeline_text(x->a, alone.plan, ".", &m);
+	ck_assert_int_eq(n, m);
+	ck_assert_int_eq(memcmp(text, other, n), 0);
+	ck_assert_double_eq(r.seconds, alone.seconds);
+	return r;
+}
+
 /* Bytes by the layers' costs beside those of the plan. */
 static void compare_stages(const pipeline_sums *x, const pipeline_cut *cut,
-			   deviation *to)
+			   known_stages *known, deviation *to)
 {
-	pipeline_result r;
-	ck_assert(pipeline_plan(x->how, x->costs->layers, cut, NULL, &r));
+	pipeline_result r = planned(x, cut, known);
 	for (int s = 0; r.plan && s < cut->nstages; s++) {
 		const stage_place at = pipeline_sums_place(cut, s, TURNS);
 		double bytes, seconds;
@@ -180,6 +201,23 @@ static void compare_stages(const pipeline_sums *x, const pipeline_cut *cut,
 		to->near += fabs(part - 1) <= 0.05;
 		to->n++;
 	}
+}
+
+/* A plan that is refined is no slower, and is of a division that was not proven
+ * if it was so before. */
+static void refine_one(const pipeline_sums *x, const pipeline_cut *cut,
+		       known_stages *known)
+{
+	const pipeline_layers *l = x->costs->layers;
+	pipeline_result r = planned(x, cut, known);
+	if (!r.plan)
+		return;
+	const double before = r.seconds;
+	r.sampled = true;
+	ck_assert(pipeline_refine(x->how, l, x, known, &r));
+	ck_assert_double_le(r.seconds, before);
+	ck_assert(r.sampled);
+	planned(x, r.cut, known);
 }
 
 static void compare_model(const model_case *c, uint64_t seed, deviation *to)
@@ -197,10 +235,13 @@ static void compare_model(const model_case *c, uint64_t seed, deviation *to)
 	const pipeline_layers *l = pipeline_layers_new(a, g, how.topology);
 	pipeline_sums x = { .a = a, .how = &how,
 			    .costs = pipeline_costs_new(a, l) };
+	known_stages known = { 0 };
 	for (int k = 0; k < 3; k++) {
 		const pipeline_cut cut = random_cut(a, &r, l->n, kinds[k]);
 		measure_ways(&x, &cut);
-		compare_stages(&x, &cut, to);
+		compare_stages(&x, &cut, &known, to);
+		if (k == 0 && seed < 2)
+			refine_one(&x, &cut, &known);
 	}
 	arena_free(a);
 }
