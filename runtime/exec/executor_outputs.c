@@ -22,22 +22,34 @@ struct executor_loans {
 
 /* ---- which ------------------------------------------------------------- */
 
-/* By buffer of a plan: whether its place is given by its offset, because
- * something other than a kernel reads or writes it there, or another buffer
- * stands for it. */
+/* Notes the buffers of an instruction that have to lie where the plan has
+ * them: what is not a kernel's, and what a copy in place, which is not run,
+ * leaves to another buffer. */
+static void fix_buffers(const plan *p, const plan_instr *in, bool *fixed)
+{
+	switch (in->op) {
+	case PLAN_RUN:
+		if (plan_is_idle(p, in))
+			fixed[in->to] = fixed[in->inputs[0]] = true;
+		break;
+	case PLAN_MOVE:
+	case PLAN_COMBINE:
+	case PLAN_SEND:
+		fixed[in->from] = fixed[in->to] = true;
+		break;
+	case PLAN_FEED:
+	case PLAN_RECEIVE:
+		fixed[in->to] = true;
+		break;
+	}
+}
+
+/* By buffer of a plan: whether it has to lie where the plan has it. */
 static bool *find_fixed(arena *a, const plan *p)
 {
 	bool *fixed = ARENA_ARRAY(a, bool, p->nbuffers);
-	for (int i = 0; i < p->ninstrs; i++) {
-		const plan_instr *in = &p->program[i];
-		bool is_run = in->op == PLAN_RUN;
-		if (!is_run || plan_is_idle(p, in))
-			fixed[in->to] = true;
-		if (plan_moves(in) || plan_is_message(in))
-			fixed[in->from] = true;
-		if (is_run && plan_is_idle(p, in))
-			fixed[in->inputs[0]] = true;
-	}
+	for (int i = 0; i < p->ninstrs; i++)
+		fix_buffers(p, &p->program[i], fixed);
 	for (int t = 0; t < p->ntensors; t++) {
 		int next = p->tensors[t].next;
 		if (next >= 0 && p->tensors[next].buffer >= 0)
@@ -63,11 +75,15 @@ static void find_loan(executor *m, int worker, int output)
 	vec_push(m->a, &l->all, ((loan){ worker, t->buffer, output, offset }));
 }
 
-static void find_loans(executor *m, int output, const bool *fixed)
+/* The loans of an output.  A stage that runs in turns has none: buffers of
+ * other turns may stand for that of the last. */
+static void find_loans(executor *m, int output, bool *const *fixed)
 {
 	const stage_tensor of = m->results[output];
-	const plan_tensor *t = &m->p->stages[of.stage].tensors[of.tensor];
-	if (t->role != PLAN_RESULT || t->buffer < 0 || fixed[t->buffer])
+	const plan *p = &m->p->stages[of.stage];
+	const plan_tensor *t = &p->tensors[of.tensor];
+	if (p->loop.turns > 0 || t->role != PLAN_RESULT || t->buffer < 0 ||
+	    fixed[of.stage][t->buffer])
 		return;
 	for (int w = m->first_of[of.stage]; w < m->first_of[of.stage + 1]; w++)
 		if (!part_is_copy(m, w, t))
@@ -81,19 +97,17 @@ void executor_find_loans(executor *m)
 	if (!executor_is_host(m) || !executor_is_alone(m))
 		return;
 	arena *work = arena_new();
-	for (int s = 0; s < m->p->nstages; s++) {
-		const plan *p = &m->p->stages[s];
-		const bool *fixed = find_fixed(work, p);
-		/* Buffers of other turns may stand for the one of the last. */
-		for (int i = 0; p->loop.turns == 0 && i < m->p->noutputs; i++)
-			if (m->results[i].stage == s)
-				find_loans(m, i, fixed);
-	}
+	bool **fixed = ARENA_ARRAY(work, bool *, m->p->nstages);
+	for (int s = 0; s < m->p->nstages; s++)
+		fixed[s] = find_fixed(work, &m->p->stages[s]);
+	for (int i = 0; i < m->p->noutputs; i++)
+		find_loans(m, i, fixed);
 	arena_free(work);
 }
 
 /* ---- in a step --------------------------------------------------------- */
 
+/* The memory of a run counts as the plan has it, in the arena: part_touch(). */
 void executor_lend(executor *m)
 {
 	for (int i = 0; i < m->loans->all.n; i++) {

@@ -5,6 +5,7 @@ exceptions with their places, and objects that are freed in any order.
 import gc
 import json
 import os
+import subprocess
 import tempfile
 import threading
 import tracemalloc
@@ -19,6 +20,8 @@ import tdl  # noqa: E402
 from programs import MODELS, TDLC, call, expect, finish  # noqa: E402
 
 MLP = os.path.join(MODELS, "mlp.tdl")
+INCLUDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
+                       "include")
 SIZES = {"batch": 8, "inputs": 12, "width": 16, "depth": 2}
 CONV = """/// 1-D convolution.
 op conv(data[B, X], filter[DX]) -> out[B, X - DX + 1] =
@@ -176,6 +179,31 @@ def outputs():
         expect("a part of an output keeps it", np.array_equal(column, value))
 
 
+def places(folder):
+    """A kernel writes an output, here its address, to the array that is
+    returned."""
+    path = os.path.join(folder, "place")
+    with open(path + ".c", "w", encoding="utf-8") as f:
+        f.write("#include <stdint.h>\n#include <tdl/kernel.h>\n"
+                "int place(const tdl_kernel_call *call)\n{\n"
+                "    double *y = call->outputs[0].data;\n"
+                "    y[0] = (double)(uintptr_t)y;\n    return 0;\n}\n")
+    done = subprocess.run(
+        [*os.environ.get("CC", "cc").split(), "-I", INCLUDE, "-shared",
+         "-fPIC", "-o", path + ".so", path + ".c"], check=False)
+    if done.returncode:
+        return
+    text = ("opaque place(x[N]) -> y[N] = \"place\"\n"
+            "op places(x[N]) -> y[N] = lambda i: place(x[:])[i]\n"
+            "model net(n = 1) {\n    input x[n]: f64\n    y = places(x)\n"
+            "    output y\n}\n")
+    run = tdl.Model("net.tdl", data=text.encode()).search(1).run(
+        kernels_from=path + ".so")
+    for _ in range(2):
+        y = run.step({"x": np.zeros(1)})["y"]
+        expect("an output is where it was computed", y[0] == y.ctypes.data)
+
+
 def memory():
     """Arrays that nobody has any more leave a run no more memory than a step's
     results take; states leave none."""
@@ -295,6 +323,7 @@ def lifetimes():
 with tempfile.TemporaryDirectory() as tmp:
     operators(tmp)
     plans(tmp)
+    places(tmp)
 runs()
 kept()
 outputs()
