@@ -20,6 +20,7 @@ MODELS = os.path.join(EXAMPLES, "models")
 # planner, optimizer and number of devices is among them.
 ALL = os.environ.get("CHECK_ALL") == "yes"
 SAMPLE = 1 if ALL else int(os.environ.get("SAMPLE") or 1)
+SAMPLE_FROM = int(os.environ.get("SAMPLE_FROM") or 0)
 
 faults = []
 
@@ -46,7 +47,7 @@ def sample(cases, every=1):
     """Every so many of a list, SAMPLE times as many, with CHECK_ALL=yes all.  It
     begins at number SAMPLE_FROM, so that in time all have their turn."""
     step = 1 if ALL else min(every * SAMPLE, max(len(cases), 1))
-    return cases[int(os.environ.get("SAMPLE_FROM") or 0) % step::step]
+    return cases[SAMPLE_FROM % step::step]
 
 
 def over_seeds(check, rounds, prepare=None):

@@ -24,8 +24,8 @@ import light
 from against import relative_error
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from programs import (ALL, TDLC, TDLRUN, call, check_plan,  # noqa: E402
-                      check_run, sample)
+from programs import (ALL, SAMPLE_FROM, TDLC, TDLRUN, call,  # noqa: E402
+                      check_plan, check_run, sample)
 
 TOLERANCE = 1e-3  # relative norm error against ONNX Runtime
 
@@ -58,7 +58,7 @@ def check(folder, name, model, k, algorithm, inputs, expected):
 
 def devices_of(args, name):
     """They take turns, so that each number comes as often as any other."""
-    i = light.NAMES.index(name) + int(os.environ.get("SAMPLE_FROM") or 0)
+    i = light.NAMES.index(name) + SAMPLE_FROM
     return args.devices if args.all else [args.devices[i % len(args.devices)]]
 
 

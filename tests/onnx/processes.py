@@ -1,12 +1,11 @@
 # Tests: runtime/comm
 """The `light` networks on Open MPI, a process for each worker.
 
-Each is run on 4 ranks, with CHECK_ALL=yes on 8, and verified: the bytes that
-were received, the memory that was used and the results have to agree; then it is
-trained for three steps.  Results, and weights after training, are those of
-threads, bit for bit.
+Each is run on 8 ranks and verified: the bytes that were received, the memory
+that was used and the results have to agree; then it is trained for three steps.
+Results, and weights after training, are those of threads, bit for bit.
 
-	processes.py [--all] [--devices 4] [--no-train] [NAME...]
+	processes.py [--all] [--devices 8] [--no-train] [NAME...]
 
 Without --all, or CHECK_ALL=yes, it is one small network.
 """
@@ -81,7 +80,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--all", action="store_true", default=ALL)
-    parser.add_argument("--devices", type=int, default=8 if ALL else 4)
+    parser.add_argument("--devices", type=int, default=8)
     parser.add_argument("--no-train", action="store_true")
     args = parser.parse_args()
     said = subprocess.run([TDLRUN, "--comm", "mpi", "none"], text=True,
