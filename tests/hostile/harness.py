@@ -1,7 +1,7 @@
 """Runs a program on broken input and judges how it ends.
 
 Each must end with status 1, one clear message on standard error, nothing on
-standard output, nothing written, within four seconds and 200 MB.
+standard output, nothing written, within two seconds and 200 MB.
 """
 import os
 import re
@@ -17,16 +17,15 @@ TDLC = os.environ.get("TDLC", "./tdlc")
 TDLRUN = os.environ.get("TDLRUN", "./tdlrun")
 SANITIZED = os.environ.get("SANITIZE") == "yes"
 
-# Of processor time; kernels of a small plan take a C compiler half of them.
-SECONDS = 20.0 if SANITIZED else 4.0
+SECONDS = 20.0 if SANITIZED else 2.0    # of processor time
 MEGABYTES = 200                         # not measured under a sanitizer
 ERROR = re.compile(rb"(^|: )error: ", re.M)
 # Anything but text, newlines and UTF-8 could write over a user's terminal.
 CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
 
 
-def _limit():
-    cpu = int(SECONDS) + 1
+def _limit(seconds):
+    cpu = int(seconds) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -55,20 +54,22 @@ class Judge:
         for line in err[:400].splitlines()[:4]:
             print("    ", line.decode("utf-8", "replace"))
 
-    def run(self, case, command, status=(1,), errors=1):
+    def run(self, case, command, status=(1,), errors=1, seconds=SECONDS):
         """Runs a command.  errors is the number of messages that it must give
-        when it ends with 1; None for any number from 1 to 101."""
+        when it ends with 1; None for any number from 1 to 101.  seconds: of
+        processor time, its own and its children's."""
         self.ncases += 1
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
-                                 stderr=err, preexec_fn=_limit)
+                                 stderr=err,
+                                 preexec_fn=lambda: _limit(seconds))
             _, ended, usage = os.wait4(p.pid, 0)
             p.returncode = code = os.waitstatus_to_exitcode(ended)
             out.seek(0)
             err.seek(0)
             stdout, stderr = out.read(100), err.read()
         self._judge_end(case, code, status, stderr)
-        self._judge_use(case, usage)
+        self._judge_use(case, usage, seconds)
         if code != 1:
             return code
         n = len(ERROR.findall(stderr))
@@ -91,12 +92,12 @@ class Judge:
         how = f"killed by signal {-code}" if code < 0 else f"status {code}"
         self.fault(case, how, stderr)
 
-    def _judge_use(self, case, usage):
+    def _judge_use(self, case, usage, most):
         seconds = usage.ru_utime + usage.ru_stime
         megabytes = usage.ru_maxrss / 1024
         for name, used in ("seconds", seconds), ("MB", megabytes):
             self.worst[name] = max(self.worst[name], (used, case))
-        if seconds > SECONDS:
+        if seconds > most:
             self.fault(case, f"{seconds:.2f} s of processor time")
         if megabytes > MEGABYTES and not SANITIZED:
             self.fault(case, f"{megabytes:.0f} MB")

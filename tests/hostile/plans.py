@@ -5,11 +5,12 @@ import json
 import os
 import random
 
-from harness import Judge, TDLC, TDLRUN, sample
+from harness import Judge, SECONDS, TDLC, TDLRUN, sample
 from wire import attribute_ints, graph, model, node, tensor, value
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MUTATIONS = 400
+COMPILED = 2 * SECONDS  # with the C compiler's time for a small plan
 NUMBERS = (-1, 0, 1, 2, 3, 7, 63, 64, 4096, 65537, 1 << 31, (1 << 31) - 1,
            1 << 46, (1 << 63) - 1, -(1 << 63))
 OPTIONAL = {"fixed"}
@@ -93,19 +94,19 @@ def texts(sound):
         yield f"without {key}", json.dumps(less)
 
 
-def sound_plan(judge, name, model, options, run=()):
+def sound_plan(judge, name, model, options, run=(), seconds=SECONDS):
     """A plan for two workers that runs."""
     good = judge.folder + "/good.plan"
     path = judge.write(name, model)
     judge.run("plan " + name, [TDLC, "plan", path, "-k", "2", "-o", good,
                                *options], status=(0,))
     judge.run("run " + name, [TDLRUN, good, "--verify", *run],
-              status=(0,))
+              status=(0,), seconds=seconds)
     with open(good) as f:
         return json.load(f)
 
 
-def mutate(judge, sound, seed, options=(), among=None):
+def mutate(judge, sound, seed, options=(), among=None, seconds=SECONDS):
     """Changes values anywhere, or at the paths for which among() is true."""
     rng = random.Random(seed)
     paths = [p for p in places(sound) if p and (not among or among(p))]
@@ -113,7 +114,8 @@ def mutate(judge, sound, seed, options=(), among=None):
     for i, (path, tree) in sample(list(enumerate(mutations))):
         bad = judge.write("bad.plan", json.dumps(tree))
         judge.run(f"mutation {i} at {'/'.join(map(str, path))}",
-                  [TDLRUN, bad, *options], status=(0, 1), errors=None)
+                  [TDLRUN, bad, *options], status=(0, 1), errors=None,
+                  seconds=seconds)
 
 
 def turns_plan(judge, run):
@@ -171,11 +173,11 @@ def is_of_stages(path):
 
 def main():
     judge = Judge()
-    sound = sound_plan(judge, "net.onnx", network(), [])
+    sound = sound_plan(judge, "net.onnx", network(), [], seconds=COMPILED)
     command = [TDLRUN, "--outputs", judge.out + "/y.npz"]
     for name, data in texts(sound):
         judge.run(name, command + [judge.write("bad.plan", data)], errors=None)
-    mutate(judge, sound, 17)
+    mutate(judge, sound, 17, seconds=COMPILED)
     # Compiling all of its kernels would take longer than the time limit.
     slow = ["--kernels", "interpreter"]
     with open(os.path.join(HERE, "..", "golden", "plan", "kept.tdl")) as f:
