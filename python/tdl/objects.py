@@ -225,12 +225,14 @@ class Run:
         self._outputs = [t if isinstance(t, str)
                          else tables["tensors"][t]["name"]
                          for t in tables["outputs"]]
-        # By size, memory of results that nobody has any more, at most that of
-        # one step's results.  The system takes longer to give fresh memory
-        # than kernels take to fill it.
+        # By name of a large output: memory of results of its size that nobody
+        # has any more, at most that of one step's.  The system takes longer to
+        # give fresh memory than kernels take to fill it.
         sizes = collections.Counter(self._nbytes(n) for n in self._outputs)
-        self._spare = {nbytes: collections.deque(maxlen=n)
-                       for nbytes, n in sizes.items() if nbytes >= _LARGE}
+        spare = {nbytes: collections.deque(maxlen=n)
+                 for nbytes, n in sizes.items() if nbytes >= _LARGE}
+        self._spare = {n: spare[self._nbytes(n)] for n in self._outputs
+                       if self._nbytes(n) in spare}
 
     def _nbytes(self, name):
         """Of a tensor; 0 if NumPy has no type for it."""
@@ -248,14 +250,11 @@ class Run:
 
     def _result(self, name):
         """An array for an output, of spare memory if there is some."""
-        nbytes = self._nbytes(name)
-        spare = self._spare.get(nbytes)
+        spare = self._spare.get(name)
         if spare is None:
             return self._empty(name)
-        try:
-            memory = spare.pop()
-        except IndexError:
-            memory = np.empty(nbytes + _ALIGN, np.uint8)
+        memory = spare.pop() if spare else \
+            np.empty(self._nbytes(name) + _ALIGN, np.uint8)
         t = self._tensors[name]
         return np.asarray(_Block(memory, spare, t["shape"],
                                  np.dtype(_NUMPY[t["type"]])))
