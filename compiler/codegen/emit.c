@@ -315,7 +315,7 @@ void emit_run(emitter *g, int l, const char *from, const char *to,
 }
 
 void emit_whole_run(emitter *g, int l, const char *from, const char *n,
-		const kexpr *e, statement *st, const void *arg)
+		    const kexpr *e, statement *st, const void *arg)
 {
 	int known = g->p.named.n;
 	name_indices(g, l, e);

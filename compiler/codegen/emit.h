@@ -89,7 +89,7 @@ void emit_run(emitter *g, int l, const char *from, const char *to,
  * end of from + n they would have to allow for its overflow.  Each read checks
  * its own guard. */
 void emit_whole_run(emitter *g, int l, const char *from, const char *n,
-		const kexpr *e, statement *st, const void *arg);
+		    const kexpr *e, statement *st, const void *arg);
 
 /* Opens a loop over stretches [<loop>_0, <loop>_1) of loop l, at most `length'
  * long; the name of one of these ends. */
