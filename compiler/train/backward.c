@@ -301,6 +301,7 @@ static bool sum_up(trainer *t, tensor_id x)
 	if (f->parts.n > 1)
 		qsort(f->parts.at, (size_t)f->parts.n, sizeof(*f->parts.at),
 		      by_reader);
+	f->parts.n = train_join_terms(t, f->parts.at, f->parts.n);
 	for (int i = 0; i < f->parts.n; i++)
 		if (!add_to(t, x, &f->parts.at[i]))
 			return false;

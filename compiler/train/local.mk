@@ -8,6 +8,7 @@ noinst_LIBRARIES += %D%/libtrain.a
 	%D%/train_loss.c \
 	%D%/train_option.c \
 	%D%/train_order.c \
+	%D%/train_terms.c \
 	%D%/trainer.h
 
 EXTRA_DIST += %D%/README.md

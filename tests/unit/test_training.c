@@ -312,6 +312,75 @@ START_TEST(slopes)
 }
 END_TEST
 
+/* A recurrence with a weight used in each step, one used in every other, and one
+ * in the first steps. */
+static graph *recurrence(const train_options *o, int steps, int64_t batch)
+{
+	enum { WIDTH = 12, WEIGHTS = 3 };
+	const tensor_type t = matrix(WIDTH, WIDTH), row = matrix(batch, WIDTH);
+	tensor_id w[WEIGHTS], h, args[2], sum;
+	b = graph_begin(a, modules, sink, "recurrence");
+	graph_record(b, o);
+	h = graph_add_input(b, "x", &row);
+	for (int i = 0; i < WEIGHTS; i++) {
+		const constant c = { .data = numbers(tensor_nelem(&t)) };
+		w[i] = graph_add_weight(b, (const char *[]){ "u", "v", "w" }[i],
+					&t, &c);
+	}
+	for (int i = 0; i < steps; i++) {
+		for (int j = 0; j < WEIGHTS; j++) {
+			if ((j == 1 && i % 2) || (j == 2 && i >= 4))
+				continue;
+			args[0] = h;
+			args[1] = w[j];
+			call("matmul", args, &h);
+			call("tanh_of", &h, &h);
+		}
+	}
+	call("total", &h, &sum);
+	graph_set_output(b, sum, "loss");
+	return graph_train(b) ? graph_finish(b) : NULL;
+}
+
+static int count_nodes(const graph *g, const char *op)
+{
+	int n = 0;
+	for (int i = 0; i < g->nnodes; i++)
+		n += !strcmp(g->nodes[i].op, op);
+	return n;
+}
+
+/* Terms of a weight's gradient that many steps add are computed together, if
+ * the result is larger than what they are computed from. */
+START_TEST(joined_terms)
+{
+	static const struct {
+		int steps, batch, products, stacks;
+	} cases[] = {
+		{ 2, 1, 2 + 1 + 2, 0 },
+		/* 144 elements for 2*12 of a step: six steps at a time */
+		{ 5, 1, 1 + 3 + 1, 2 * 2 },
+		{ 9, 1, 2 + 1 + 1, 2 * 4 },
+		/* for 2*24 of a step three, which are too few */
+		{ 5, 2, 5 + 3 + 4, 0 },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const train_options o = { .optimizer = "descend",
+					  .recompute = i % 2 ? "*" : NULL };
+		graph *g = recurrence(&o, cases[i].steps, cases[i].batch);
+		ck_assert(g);
+		ck_assert_int_eq(count_nodes(g, "matmul_grad_b"),
+				 cases[i].products);
+		ck_assert_int_eq(count_nodes(g, "stack"), cases[i].stacks);
+		values v = begin(g);
+		for (int t = 0; t < g->ntensors; t++)
+			if (g->tensors[t].kind == TENSOR_STATE)
+				ck_assert_int_gt(compare(&v, &g->tensors[t],
+							 v.of[t]), 100);
+	}
+}
+END_TEST
+
 /* A node of the backward pass says whose gradient it computes, a tensor what it
  * is the derivative by. */
 static void check_origins(const graph *g)
@@ -359,6 +428,7 @@ Suite *suite(void)
 	TCase *t = tcase_create("training");
 	tcase_add_checked_fixture(t, setup, tear_down_modules);
 	tcase_add_test(t, slopes);
+	tcase_add_test(t, joined_terms);
 	tcase_add_test(t, origins);
 	suite_add_tcase(s, t);
 	return s;
