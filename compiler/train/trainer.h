@@ -83,9 +83,9 @@ bool train_read_option(trainer *t, const char *option, const char *text,
 /* train_order.c: computes trainer.order. */
 void train_find_order(trainer *t);
 
-/* train_terms.c: joins some of the n terms of a sum, if one kernel computes them
- * from different tensors, where that moves fewer bytes.  Returns the number of
- * terms that there are then. */
+/* train_terms.c: joins some of the n terms of a sum, if one kernel computes
+ * them from different tensors, where that moves fewer bytes.  Returns the
+ * number of terms that there are then. */
 int train_join_terms(trainer *t, grad_part *parts, int n);
 
 /* train_loss.c: adds the operator of --loss, and its label. */

@@ -312,8 +312,8 @@ START_TEST(slopes)
 }
 END_TEST
 
-/* A recurrence with a weight used in each step, one used in every other, and one
- * in the first steps. */
+/* A recurrence with a weight used in each step, one used in every other, and
+ * one in the first steps. */
 static graph *recurrence(const train_options *o, int steps, int64_t batch)
 {
 	enum { WIDTH = 12, WEIGHTS = 3 };
