@@ -15,6 +15,7 @@ noinst_LIBRARIES += %D%/libportfolio.a
 	%D%/pipeline_known.c %D%/pipeline_known.h \
 	%D%/pipeline_layers.c %D%/pipeline_layers.h \
 	%D%/pipeline_measure.c %D%/pipeline_measure.h \
+	%D%/pipeline_passing.c %D%/pipeline_passing.h \
 	%D%/pipeline_plan.c %D%/pipeline_plan.h \
 	%D%/pin_text.c %D%/pin_text.h \
 	%D%/pins.c %D%/pins.h \

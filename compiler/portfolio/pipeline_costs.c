@@ -11,6 +11,11 @@
 
 /* ---- a program --------------------------------------------------------- */
 
+/* The layers that make and read a tensor in a turn; low > high: none. */
+typedef struct layer_span {
+	int low, high;
+} layer_span;
+
 typedef struct measurer {
 	arena *tmp;
 	const pipeline_costs *c;
@@ -24,6 +29,7 @@ typedef struct measurer {
 	/* by tensor: the first layer with a later pass that reads it, which
 	 * counts it; NONE */
 	int *keeper;
+	layer_span *spans; /* by tensor */
 } measurer;
 
 static void find_nodes(measurer *m)
@@ -214,15 +220,14 @@ static cost_pair pair_of(const pass_span *s)
 					  COST_FORWARD_BACKWARD;
 }
 
-/* The layer that owns a place: the one whose node writes it first, or reads it
- * if no instruction writes it. */
-static layer_cost *owner_of(const measurer *m, const arena_item *x,
-			    const int *reader, int group)
+/* The instruction whose layer owns a place: the one that writes it first, or
+ * reads it if no instruction writes it; -1. */
+static int owner_of(const measurer *m, const arena_item *x, const int *reader,
+		    int group)
 {
-	int at = x->first >= 0 && x->first < m->p->ninstrs &&
-				 m->instr[x->first] != NONE
-			 ? x->first : reader[group];
-	return at < 0 ? &m->costs[m->c->class[0]] : cost_of(m, at);
+	return x->first >= 0 && x->first < m->p->ninstrs &&
+			       m->instr[x->first] != NONE
+		       ? x->first : reader[group];
 }
 
 typedef struct reader_note {
@@ -251,51 +256,6 @@ static int *first_readers(const measurer *m, const int *group)
 	return reader;
 }
 
-/* Bytes that are in use for a while: begins[i] more from instruction i on,
- * begins_of[c][i] of them for class c. */
-typedef struct passing_use {
-	double *begins, **begins_of;
-} passing_use;
-
-static passing_use passing_new(const measurer *m)
-{
-	int n = m->p->ninstrs + 2;
-	passing_use x = { ARENA_ARRAY(m->tmp, double, n),
-			  ARENA_ARRAY(m->tmp, double *, m->c->nclasses) };
-	for (int i = 0; i < m->c->nclasses; i++)
-		x.begins_of[i] = ARENA_ARRAY(m->tmp, double, n);
-	return x;
-}
-
-static void add_passing(passing_use *x, const arena_item *at, int class,
-			double nbytes)
-{
-	x->begins[at->first] += nbytes;
-	x->begins[at->last + 1] -= nbytes;
-	x->begins_of[class][at->first] += nbytes;
-	x->begins_of[class][at->last + 1] -= nbytes;
-}
-
-/* Counts the most bytes that a layer has, and the most that all layers have
- * while it is computed. */
-static void count_passing(measurer *m, const passing_use *x, int parts)
-{
-	double now = 0;
-	for (int i = 0; i < m->p->ninstrs; i++) {
-		now += x->begins[i];
-		if (!in_body(m->p, i) || m->instr[i] == NONE)
-			continue;
-		double *to = &cost_of(m, i)->around[parts];
-		*to = fmax(*to, now);
-	}
-	for (int c = 0; c < m->c->nclasses; c++) {
-		double *to = &m->costs[c].passing[parts];
-		now = 0;
-		for (int i = 0; i < m->p->ninstrs; i++)
-			*to = fmax(*to, now += x->begins_of[c][i]);
-	}
-}
-
 static double aligned(int64_t nbytes)
 {
 	return (double)((nbytes + PLAN_ALIGN - 1) / PLAN_ALIGN * PLAN_ALIGN);
@@ -318,37 +278,104 @@ static void count_kept(measurer *m, layer_cost *to, cost_pair pair,
 		m->costs[c->class[first]].kept[pair] += nbytes;
 }
 
-/* Counts bytes.  Values kept for the second part of the backward pass are in
- * use for a while if there is such a part. */
-static void count_bytes(measurer *m, layout_classes *f)
+/* Whether a place is in use for a while only.  Values kept for the second part
+ * of the backward pass are if there is no such part. */
+static bool is_passing(use_kind kind, cost_pair pair, int parts)
+{
+	return kind == USE_PASSING || (kind == USE_KEPT && !parts &&
+				       pair == COST_BACKWARD_WEIGHT);
+}
+
+/* What lies in places; by buffer. */
+typedef struct placed_uses {
+	plan_places at;
+	const pass_span *passes;
+	const lifetime *lives;
+	const int *reader;
+} placed_uses;
+
+/* The layers that write and read a buffer: those of its tensor, if that is the
+ * graph's and this its own buffer; else the layer of instruction `at'. */
+static layer_span span_of(const measurer *m, int buffer, int at)
+{
+	const tensor *t = tensor_of(m, buffer);
+	if (t && t->producer != NONE &&
+	    m->p->tensors[m->p->buffers[buffer].tensor].buffer == buffer)
+		return m->spans[t - m->c->layers->g->tensors];
+	node_id n = at < 0 ? NONE : m->instr[at];
+	int layer = n == NONE ? 0 : m->c->division.stage[n];
+	return (layer_span){ layer, layer };
+}
+
+/* Finds what is in use for a while, if backward passes are in one part or in
+ * two.  The next buffer in a place is written when the one before is read
+ * last. */
+static passing_uses find_passing(measurer *m, const placed_uses *u, int parts)
+{
+	const plan *p = m->p;
+	passing_uses to = { 0 };
+	for (int b = 0; b < p->nbuffers; b++) {
+		int group = u->at.group[b];
+		const arena_item *x = &u->at.items[group];
+		const pass_span *s = &u->passes[group];
+		lifetime l = u->lives[b];
+		if (l.first > l.last || x->nbytes <= 0 ||
+		    !is_passing(kind_of(m, x, s), pair_of(s), parts))
+			continue;
+		const layer_span of = span_of(m, b, owner_of(m, x, u->reader,
+							     group));
+		vec_push(m->tmp, &to,
+			 ((passing_use){ l.first, l.last - (l.last < x->last),
+					 of.low, of.high,
+					 aligned(x->nbytes) }));
+	}
+	return to;
+}
+
+/* Counts the bytes in use for a while by the first layers of their classes. */
+static void count_passing(measurer *m, arena *a, const placed_uses *u,
+			  int parts)
+{
+	const pipeline_costs *c = m->c;
+	const passing_uses uses = find_passing(m, u, parts);
+	int *at = ARENA_ARRAY(m->tmp, int, m->p->ninstrs);
+	for (int l = 0; l < c->layers->n; l++) {
+		int n = 0;
+		if (!c->is_first[l])
+			continue;
+		for (int i = m->p->loop.begin; i < m->p->loop.end; i++)
+			if (m->instr[i] != NONE &&
+			    c->division.stage[m->instr[i]] == l)
+				at[n++] = i;
+		m->costs[c->class[l]].passing[parts] =
+			passing_of_layer(a, &uses, l, at, n);
+	}
+}
+
+static void count_bytes(measurer *m, arena *a, layout_classes *f)
 {
 	const plan *p = m->p;
 	const pass_span *passes = find_passes(m);
-	plan_places at = find_places(m, f, passes);
-	const int *reader = first_readers(m, at.group);
-	passing_use passing[2] = { passing_new(m), passing_new(m) };
+	placed_uses u = { find_places(m, f, passes), passes,
+			  plan_lifetimes(m->tmp, p), NULL };
+	u.reader = first_readers(m, u.at.group);
 	for (int b = 0; b < p->nbuffers; b++) {
-		const arena_item *x = &at.items[b];
+		const arena_item *x = &u.at.items[b];
 		double nbytes = aligned(x->nbytes);
-		if (at.group[b] != b || x->first > x->last || x->nbytes <= 0)
+		if (u.at.group[b] != b || x->first > x->last || x->nbytes <= 0)
 			continue;
-		layer_cost *to = owner_of(m, x, reader, b);
+		int owner = owner_of(m, x, u.reader, b);
+		layer_cost *to = owner < 0 ? &m->costs[m->c->class[0]]
+					   : cost_of(m, owner);
 		use_kind kind = kind_of(m, x, &passes[b]);
-		cost_pair pair = pair_of(&passes[b]);
 		if (kind == USE_FIXED)
 			to->fixed += nbytes;
 		else if (kind == USE_KEPT)
-			count_kept(m, to, pair, nbytes, tensor_of(m, b),
-				   passes[b].layer);
-		for (int i = 0; i < 2; i++)
-			if (kind == USE_PASSING ||
-			    (kind == USE_KEPT && !i &&
-			     pair == COST_BACKWARD_WEIGHT))
-				add_passing(&passing[i], x,
-					    (int)(to - m->costs), nbytes);
+			count_kept(m, to, pair_of(&passes[b]), nbytes,
+				   tensor_of(m, b), passes[b].layer);
 	}
-	for (int i = 0; i < 2; i++)
-		count_passing(m, &passing[i], i);
+	for (int parts = 0; parts < 2; parts++)
+		count_passing(m, a, &u, parts);
 }
 
 /* ---- what comes from outside ------------------------------------------- */
@@ -452,6 +479,30 @@ static void find_keepers(measurer *m)
 		}
 }
 
+static void widen_span(layer_span *s, int layer)
+{
+	if (layer < s->low)
+		s->low = layer;
+	if (layer > s->high)
+		s->high = layer;
+}
+
+static void find_spans(measurer *m)
+{
+	const graph *g = m->c->layers->g;
+	const int *layer = m->c->division.stage;
+	m->spans = ARENA_ARRAY(m->tmp, layer_span, g->ntensors);
+	for (tensor_id t = 0; t < g->ntensors; t++)
+		m->spans[t] = (layer_span){ m->c->layers->n, -1 };
+	for (node_id n = 0; n < g->nnodes; n++) {
+		if (g->turns->sections[n] != SECTION_BODY)
+			continue;
+		widen_span(&m->spans[g->nodes[n].output], layer[n]);
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++)
+			widen_span(&m->spans[g->nodes[n].inputs[i]], layer[n]);
+	}
+}
+
 static bool measure(const plan_request *how, const pipeline_costs *c,
 		    const search_result *s, way_costs *to)
 {
@@ -465,6 +516,7 @@ static bool measure(const plan_request *how, const pipeline_costs *c,
 	if (l) {
 		m.tensors = tensors_of(&m);
 		find_keepers(&m);
+		find_spans(&m);
 		m.p = without_ends(&m, lowering_draft(m.tmp, l, plain,
 						      &rooms));
 		layout_classes *f = lowering_classes(l);
@@ -476,7 +528,7 @@ static bool measure(const plan_request *how, const pipeline_costs *c,
 		for (int i = 0; i < m.p->ninstrs; i++)
 			m.instr[i] = node_of(&m, &m.p->program[i]);
 		count_seconds(&m, x);
-		count_bytes(&m, f);
+		count_bytes(&m, how->arena, f);
 		count_given(&m);
 		to->of = m.costs;
 		to->hidden = hidden_part(&m, x, how->topology);

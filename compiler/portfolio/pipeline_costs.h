@@ -10,6 +10,7 @@
 
 #include "base/intern.h"
 #include "compiler/portfolio/pipeline_crossings.h"
+#include "compiler/portfolio/pipeline_passing.h"
 #include "compiler/portfolio/pipeline_ways.h"
 
 /* The passes between which a value is kept: the forward pass; the backward
@@ -30,10 +31,10 @@ typedef struct layer_cost {
 	/* The forward pass's part of these. */
 	double forward_computing, forward_moving;
 	/* Bytes: present all the time; kept from one pass of a micro-batch to
-	 * another; the greatest additional use, by the layer in a turn, and by
-	 * all layers while it is computed.  The last two for backward passes in
-	 * one part, and in two. */
-	double fixed, kept[COST_PAIRS], passing[2], around[2];
+	 * another. */
+	double fixed, kept[COST_PAIRS];
+	/* In use for a while: with backward passes in one part, and in two. */
+	passing_corners passing[2];
 	/* The fraction, 0 to 1, on the device of what a micro-batch brings the
 	 * layer from outside. */
 	double given;

@@ -37,21 +37,19 @@ double pipeline_limit(const plan_request *how, int begin, int end)
 
 /* ---- sums -------------------------------------------------------------- */
 
-/* By interval: an upper bound of passing bytes.  It is the sum over its layers,
- * but at most the most that is in use around one of them. */
+/* By interval: the bytes in use for a while. */
 static double *most_passing(pipeline_sums *x, const way_costs *w, int parts)
 {
-	int n = x->costs->layers->n, row = n + 1;
-	double *to = ARENA_ARRAY(x->a, double, (size_t)row * (size_t)row);
-	for (int i = 0; i < n; i++) {
-		double around = 0, sum = 0;
-		for (int j = i; j < n; j++) {
-			const layer_cost *c = &w->of[x->costs->class[j]];
-			around = fmax(around, c->around[parts]);
-			sum += c->passing[parts];
-			to[i * row + j + 1] = fmin(around, sum);
-		}
-	}
+	arena *tmp = arena_new();
+	int n = x->costs->layers->n;
+	double *to = ARENA_ARRAY(x->a, double,
+				 (size_t)(n + 1) * (size_t)(n + 1));
+	const passing_corners **of = ARENA_ARRAY(tmp, const passing_corners *,
+						 n);
+	for (int i = 0; i < n; i++)
+		of[i] = &w->of[x->costs->class[i]].passing[parts];
+	passing_of_stages(of, n, to);
+	arena_free(tmp);
 	return to;
 }
 

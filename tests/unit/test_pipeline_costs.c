@@ -246,9 +246,9 @@ static void compare_model(const model_case *c, uint64_t seed, deviation *to)
 	arena_free(a);
 }
 
-/* Stages need what their layers' costs say, two of three within 5 %, and within
- * 7 % in the mean; of a few within 20 %: some are planned in other layouts than
- * their layers were. */
+/* Stages need what their layers' costs say, three of four within 5 %, and
+ * within 5 % in the mean; of a few within 20 %: some are planned in other
+ * layouts than their layers were. */
 START_TEST(stages_need_what_layers_do)
 {
 	deviation of = { 0 };
@@ -258,9 +258,9 @@ START_TEST(stages_need_what_layers_do)
 				compare_model(&model_cases[i],
 					      (uint64_t)seed, &of);
 	ck_assert_int_gt(of.n, 0);
-	ck_assert_msg(of.sum / of.n < (of.n < 100 ? 0.2 : 0.07), "%g of %d",
+	ck_assert_msg(of.sum / of.n < (of.n < 100 ? 0.2 : 0.05), "%g of %d",
 		      of.sum / of.n, of.n);
-	ck_assert_msg(of.n < 100 || 3 * of.near >= 2 * of.n,
+	ck_assert_msg(of.n < 100 || 4 * of.near >= 3 * of.n,
 		      "%d of %d within 5 %%", of.near, of.n);
 }
 END_TEST
