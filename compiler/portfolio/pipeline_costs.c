@@ -30,12 +30,14 @@ typedef struct measurer {
 	 * counts it; NONE */
 	int *keeper;
 	layer_span *spans; /* by tensor */
+	/* bytes of what several layers share, on a device and in all */
+	double shared_here, shared_in_all;
 } measurer;
 
 static void find_nodes(measurer *m)
 {
 	const plan *p = m->p;
-	const graph *g = m->c->layers->g;
+	const graph *g = m->c->tied->g;
 	node_id *made = ARENA_ARRAY(m->tmp, node_id, p->ntensors);
 	for (int t = 0; t < p->ntensors; t++)
 		made[t] = NONE;
@@ -169,7 +171,7 @@ static pass_span *find_passes(measurer *m)
 	pass_span *of = ARENA_ARRAY(m->tmp, pass_span, m->p->nbuffers);
 	for (int b = 0; b < m->p->nbuffers; b++)
 		of[b] = (pass_span){ PASS_WEIGHT, PASS_FORWARD,
-				     m->c->layers->n, false };
+				     m->c->tied->n, false };
 	for (int i = m->p->loop.begin; i < m->p->loop.end; i++) {
 		pass_note n = { m, of, i };
 		of[m->p->program[i].to].written = true;
@@ -267,7 +269,7 @@ static void count_kept(measurer *m, layer_cost *to, cost_pair pair,
 		       double nbytes, const tensor *t, int layer)
 {
 	const pipeline_costs *c = m->c;
-	int first = t ? m->keeper[t - c->layers->g->tensors] : NONE;
+	int first = t ? m->keeper[t - c->tied->g->tensors] : NONE;
 	if (first == NONE) {
 		to->kept[pair] += nbytes;
 		return;
@@ -286,7 +288,7 @@ static bool is_passing(use_kind kind, cost_pair pair, int parts)
 				       pair == COST_BACKWARD_WEIGHT);
 }
 
-/* What lies in places; by buffer. */
+/* The uses of places, by buffer. */
 typedef struct placed_uses {
 	plan_places at;
 	const pass_span *passes;
@@ -301,7 +303,7 @@ static layer_span span_of(const measurer *m, int buffer, int at)
 	const tensor *t = tensor_of(m, buffer);
 	if (t && t->producer != NONE &&
 	    m->p->tensors[m->p->buffers[buffer].tensor].buffer == buffer)
-		return m->spans[t - m->c->layers->g->tensors];
+		return m->spans[t - m->c->tied->g->tensors];
 	node_id n = at < 0 ? NONE : m->instr[at];
 	int layer = n == NONE ? 0 : m->c->division.stage[n];
 	return (layer_span){ layer, layer };
@@ -339,7 +341,7 @@ static void count_passing(measurer *m, arena *a, const placed_uses *u,
 	const pipeline_costs *c = m->c;
 	const passing_uses uses = find_passing(m, u, parts);
 	int *at = ARENA_ARRAY(m->tmp, int, m->p->ninstrs);
-	for (int l = 0; l < c->layers->n; l++) {
+	for (int l = 0; l < c->tied->n; l++) {
 		int n = 0;
 		if (!c->is_first[l])
 			continue;
@@ -350,6 +352,19 @@ static void count_passing(measurer *m, arena *a, const placed_uses *u,
 		m->costs[c->class[l]].passing[parts] =
 			passing_of_layer(a, &uses, l, at, n);
 	}
+}
+
+/* Counts bytes that a layer has all the time, or shares with others. */
+static void count_fixed(measurer *m, layer_cost *to, double nbytes,
+			const tensor *t)
+{
+	const pipeline_costs *c = m->c;
+	if (!t || !c->crossings->is_shared[t - c->tied->g->tensors]) {
+		to->fixed += nbytes;
+		return;
+	}
+	m->shared_here += nbytes;
+	m->shared_in_all += (double)tensor_nbytes(&t->type);
 }
 
 static void count_bytes(measurer *m, arena *a, layout_classes *f)
@@ -369,7 +384,7 @@ static void count_bytes(measurer *m, arena *a, layout_classes *f)
 					   : cost_of(m, owner);
 		use_kind kind = kind_of(m, x, &passes[b]);
 		if (kind == USE_FIXED)
-			to->fixed += nbytes;
+			count_fixed(m, to, nbytes, tensor_of(m, b));
 		else if (kind == USE_KEPT)
 			count_kept(m, to, pair_of(&passes[b]), nbytes,
 				   tensor_of(m, b), passes[b].layer);
@@ -385,14 +400,14 @@ static void count_bytes(measurer *m, arena *a, layout_classes *f)
 static void add_given(const measurer *m, const strmap *tensors, node_id n,
 		      double *here, double *all)
 {
-	const graph *g = m->c->layers->g;
+	const graph *g = m->c->tied->g;
 	const node *x = &g->nodes[n];
 	for (int i = 0; i < x->kernel->ninputs; i++) {
 		tensor_id t = x->inputs[i];
 		const plan_tensor *of = strmap_get(tensors,
 						   g->tensors[t].name);
 		if (!of || of->buffer < 0 ||
-		    !pipeline_is_given(m->c->layers, t, n))
+		    !pipeline_is_given(m->c->tied, t, n))
 			continue;
 		*here += (double)m->p->buffers[of->buffer].nbytes;
 		*all += (double)tensor_nbytes(&g->tensors[t].type);
@@ -410,8 +425,8 @@ static void count_given(measurer *m)
 	for (node_id n = 0; n < c->sample->nnodes; n++) {
 		const node *of = strmap_get(c->nodes,
 					    c->sample->nodes[n].name);
-		node_id own = (node_id)(of - c->layers->g->nodes);
-		int layer = c->layers->layer[own];
+		node_id own = (node_id)(of - c->tied->g->nodes);
+		int layer = c->tied->layer[own];
 		if (layer != NONE)
 			add_given(m, tensors, own, &here[c->class[layer]],
 				  &all[c->class[layer]]);
@@ -440,7 +455,7 @@ static double hidden_part(const measurer *m, instr_times *x, const topology *t)
 
 static strmap *tensors_of(const measurer *m)
 {
-	const graph *g = m->c->layers->g;
+	const graph *g = m->c->tied->g;
 	strmap *all = strmap_new(m->tmp);
 	for (tensor_id t = 0; t < g->ntensors; t++)
 		strmap_put(all, g->tensors[t].name, &g->tensors[t]);
@@ -463,7 +478,7 @@ static const plan *without_ends(const measurer *m, const plan *p)
 
 static void find_keepers(measurer *m)
 {
-	const graph *g = m->c->layers->g;
+	const graph *g = m->c->tied->g;
 	const stage_division *d = &m->c->division;
 	m->keeper = ARENA_ARRAY(m->tmp, int, g->ntensors);
 	for (tensor_id t = 0; t < g->ntensors; t++)
@@ -489,11 +504,11 @@ static void widen_span(layer_span *s, int layer)
 
 static void find_spans(measurer *m)
 {
-	const graph *g = m->c->layers->g;
+	const graph *g = m->c->tied->g;
 	const int *layer = m->c->division.stage;
 	m->spans = ARENA_ARRAY(m->tmp, layer_span, g->ntensors);
 	for (tensor_id t = 0; t < g->ntensors; t++)
-		m->spans[t] = (layer_span){ m->c->layers->n, -1 };
+		m->spans[t] = (layer_span){ m->c->tied->n, -1 };
 	for (node_id n = 0; n < g->nnodes; n++) {
 		if (g->turns->sections[n] != SECTION_BODY)
 			continue;
@@ -531,6 +546,8 @@ static bool measure(const plan_request *how, const pipeline_costs *c,
 		count_bytes(&m, how->arena, f);
 		count_given(&m);
 		to->of = m.costs;
+		to->shared = m.shared_in_all > 0
+				     ? m.shared_here / m.shared_in_all : 1;
 		to->hidden = hidden_part(&m, x, how->topology);
 	}
 	arena_free(m.tmp);

@@ -49,13 +49,15 @@ static inline double layer_kept(const layer_cost *c)
 
 typedef struct pipeline_costs {
 	const pipeline_layers *layers;
+	/* The same, if each layer adds up its own part of a gradient. */
+	const pipeline_layers *tied;
 	int nclasses;
 	const int *class; /* by layer */
 	bool *is_first; /* by layer: it is the first of its class */
 	const graph *sample; /* the first layers of all classes */
 	stage_division division; /* each layer is a stage */
 	const pipeline_crossings *crossings;
-	strmap *nodes; /* nodes of the graph, by name */
+	strmap *nodes; /* nodes of the tied graph, by name */
 } pipeline_costs;
 
 /* In a; cannot fail. */
@@ -68,6 +70,7 @@ typedef struct way_costs {
 	/* fraction, 0 to 1, of the shorter stream's time that overlaps the
 	 * other's */
 	double hidden;
+	double shared; /* fraction, 0 to 1, on a device of what layers share */
 } way_costs;
 
 /* Measures the costs of the layers for a way, in how->arena. *refused: the

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "compiler/lower/stage_graph.h"
+#include "compiler/lower/stage_ties.h"
 
 /* ---- classes ----------------------------------------------------------- */
 
@@ -66,9 +67,9 @@ static void find_classes(arena *a, arena *tmp, pipeline_costs *c,
 			 const uint64_t *hash)
 {
 	hash_table known = { 0 };
-	int *class = ARENA_ARRAY(a, int, c->layers->n);
-	int *first = ARENA_ARRAY(tmp, int, c->layers->n);
-	for (int i = 0; i < c->layers->n; i++) {
+	int *class = ARENA_ARRAY(a, int, c->tied->n);
+	int *first = ARENA_ARRAY(tmp, int, c->tied->n);
+	for (int i = 0; i < c->tied->n; i++) {
 		uint32_t at = 0;
 		int found = -1;
 		for (int k; found < 0 &&
@@ -88,12 +89,12 @@ static void find_classes(arena *a, arena *tmp, pipeline_costs *c,
 /* A graph of the nodes in the first layer of each class. */
 static const graph *sample_of(arena *a, pipeline_costs *c)
 {
-	const graph *g = c->layers->g;
+	const graph *g = c->tied->g;
 	stage_division *d = ARENA_COPY(a, &c->division, 1);
 	int *stages = ARENA_ARRAY(a, int, g->nnodes);
 	bool *seen = ARENA_ARRAY(a, bool, c->nclasses);
-	bool *first = c->is_first = ARENA_ARRAY(a, bool, c->layers->n);
-	for (int i = 0; i < c->layers->n; i++) {
+	bool *first = c->is_first = ARENA_ARRAY(a, bool, c->tied->n);
+	for (int i = 0; i < c->tied->n; i++) {
 		first[i] = !seen[c->class[i]];
 		seen[c->class[i]] = true;
 	}
@@ -106,6 +107,27 @@ static const graph *sample_of(arena *a, pipeline_costs *c)
 	return stage_graph(a, h, 0, ARENA_ARRAY(a, int, g->ntensors));
 }
 
+/* The layers of a graph with more nodes, none of which is of a layer. */
+static const pipeline_layers *layers_in(arena *a, arena *tmp,
+					const pipeline_layers *l,
+					const graph *g)
+{
+	pipeline_layers *to = ARENA_COPY(a, l, 1);
+	strmap *old = strmap_new(tmp);
+	to->g = g;
+	to->layer = ARENA_ARRAY(a, int, g->nnodes);
+	to->first = ARENA_ARRAY(a, node_id, l->n + 1);
+	for (node_id n = 0; n < l->g->nnodes; n++)
+		strmap_put(old, l->g->nodes[n].name, &l->layer[n]);
+	for (node_id n = g->nnodes; n-- > 0;) {
+		const int *layer = strmap_get(old, g->nodes[n].name);
+		to->layer[n] = layer ? *layer : NONE;
+		if (to->layer[n] != NONE)
+			to->first[to->layer[n]] = n;
+	}
+	return to;
+}
+
 const pipeline_costs *pipeline_costs_new(arena *a, const pipeline_layers *l)
 {
 	arena *tmp = arena_new();
@@ -113,15 +135,19 @@ const pipeline_costs *pipeline_costs_new(arena *a, const pipeline_layers *l)
 	int *all = ARENA_ARRAY(tmp, int, l->n + 1);
 	for (int i = 0; i <= l->n; i++)
 		all[i] = i;
+	const stage_division each = pipeline_layers_divide(tmp, l, l->n, 1,
+							   all);
 	c->layers = l;
-	c->division = pipeline_layers_divide(a, l, l->n, 1, all);
-	find_classes(a, tmp, c, hash_layers(tmp, l, c->division.stage,
+	c->tied = layers_in(a, tmp, l,
+			    stage_ties(a, l->g, &each, &c->division));
+	find_classes(a, tmp, c, hash_layers(tmp, c->tied, c->division.stage,
 					    c->division.pass));
-	c->crossings = pipeline_crossings_new(a, l, &c->division);
+	c->crossings = pipeline_crossings_new(a, c->tied, &c->division);
 	c->sample = sample_of(a, c);
 	c->nodes = strmap_new(a);
-	for (node_id n = 0; n < l->g->nnodes; n++)
-		strmap_put(c->nodes, l->g->nodes[n].name, &l->g->nodes[n]);
+	for (node_id n = 0; n < c->tied->g->nnodes; n++)
+		strmap_put(c->nodes, c->tied->g->nodes[n].name,
+			   &c->tied->g->nodes[n]);
 	arena_free(tmp);
 	return c;
 }

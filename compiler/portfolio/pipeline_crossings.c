@@ -69,12 +69,38 @@ static int next_layer(const bool *is, int i, int n)
 	return i;
 }
 
+/* ---- what is the same in all turns ------------------------------------- */
+
+/* Whether a tensor is there before the turns and is the same in all of them. */
+static bool is_fixed(const graph *g, tensor_id t)
+{
+	node_id from = g->tensors[t].producer;
+	return g->turns->cut[t] == CUT_NONE &&
+	       (from == NONE || g->turns->sections[from] == SECTION_BEFORE);
+}
+
+/* By tensor that is fixed: the layers that read it in turns; NULL: none. */
+static bool **fixed_readers(arena *tmp, const pipeline_layers *l,
+			    const stage_division *d)
+{
+	const graph *g = l->g;
+	bool **of = ARENA_ARRAY(tmp, bool *, g->ntensors);
+	for (node_id n = 0; n < g->nnodes; n++)
+		for (int i = 0; i < g->nodes[n].kernel->ninputs; i++) {
+			tensor_id t = g->nodes[n].inputs[i];
+			if (g->turns->sections[n] == SECTION_BODY &&
+			    is_fixed(g, t))
+				note_layer(tmp, l, &of[t], d->stage[n]);
+		}
+	return of;
+}
+
 /* ---- stages ------------------------------------------------------------ */
 
 typedef struct tables {
 	int n; /* layers */
 	int gradients; /* messages with gradients for each result: 1 or 0 */
-	double *given, *again, *before, *behind;
+	double *given, *again, *before, *behind, *shared;
 } tables;
 
 /* Adds a tensor to the stages that begin after the layer that makes it. */
@@ -110,6 +136,35 @@ static void add_behind(const tables *x, const crossing *c)
 				c->nbytes * (x->gradients + (kept >= j));
 }
 
+/* Adds a fixed tensor to the stages that read it. */
+static void add_shared(const tables *x, const bool *reads, double nbytes)
+{
+	int read = x->n, row = x->n + 1;
+	for (int i = x->n; i-- > 0;) {
+		read = reads[i] ? i : read;
+		for (int j = read + 1; j <= x->n; j++)
+			x->shared[i * row + j] += nbytes;
+	}
+}
+
+/* Adds all that several layers read.  Returns which these are. */
+static bool *share(arena *a, arena *tmp, const tables *x,
+		   const pipeline_layers *l, const stage_division *d)
+{
+	const graph *g = l->g;
+	bool *is = ARENA_ARRAY(a, bool, g->ntensors);
+	bool **reads = fixed_readers(tmp, l, d);
+	for (tensor_id t = 0; t < g->ntensors; t++) {
+		int first = next_layer(reads[t], 0, x->n);
+		is[t] = first < x->n &&
+			next_layer(reads[t], first + 1, x->n) < x->n;
+		if (is[t])
+			add_shared(x, reads[t],
+				   (double)tensor_nbytes(&g->tensors[t].type));
+	}
+	return is;
+}
+
 const pipeline_crossings *pipeline_crossings_new(arena *a,
 						 const pipeline_layers *l,
 						 const stage_division *d)
@@ -120,6 +175,7 @@ const pipeline_crossings *pipeline_crossings_new(arena *a,
 	const tables x = { l->n, l->g->training, ARENA_ARRAY(a, double, all),
 			 ARENA_ARRAY(a, double, all),
 			 ARENA_ARRAY(a, double, all),
+			 ARENA_ARRAY(a, double, all),
 			 ARENA_ARRAY(a, double, all) };
 	const crossing *of = find_crossings(tmp, l, d);
 	for (tensor_id t = 0; t < l->g->ntensors; t++) {
@@ -128,7 +184,8 @@ const pipeline_crossings *pipeline_crossings_new(arena *a,
 		add_before(&x, &of[t]);
 		add_behind(&x, &of[t]);
 	}
-	*to = (pipeline_crossings){ x.given, x.again, x.before, x.behind };
+	*to = (pipeline_crossings){ x.given, x.again, x.before, x.behind,
+				    x.shared, share(a, tmp, &x, l, d) };
 	arena_free(tmp);
 	return to;
 }

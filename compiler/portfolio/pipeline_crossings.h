@@ -13,6 +13,10 @@ typedef struct pipeline_crossings {
 	/* Messages that are not kept, from and to stages before it, and from
 	 * and to those behind it: results, and their gradients. */
 	const double *before, *behind;
+	/* Tensors that several layers read in all turns: each reading stage has
+	 * them. */
+	const double *shared;
+	const bool *is_shared; /* by tensor */
 } pipeline_crossings;
 
 /* In a; d: each layer is a stage. */

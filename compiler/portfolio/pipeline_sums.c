@@ -56,7 +56,8 @@ static double *most_passing(pipeline_sums *x, const way_costs *w, int parts)
 void pipeline_sums_add(pipeline_sums *x, const way_costs *w)
 {
 	int n = x->costs->layers->n;
-	way_sums s = { .way = w->way, .hidden = w->hidden };
+	way_sums s = { .way = w->way, .hidden = w->hidden,
+		       .shared = w->shared };
 	double **to[] = { &s.computing, &s.moving, &s.fixed, &s.once,
 			  &s.kept[0], &s.kept[1], &s.kept[2] };
 	enum { NSUMS = sizeof(to) / sizeof(*to) };
@@ -147,6 +148,7 @@ static double sum_of_bytes(const pipeline_sums *x, const way_sums *w,
 {
 	int all = at->i * (x->costs->layers->n + 1) + at->j;
 	return w->fixed[at->j] - w->fixed[at->i] +
+	       w->shared * x->costs->crossings->shared[all] +
 	       w->passing[at->waiting > 0][all] + all_kept(x, w, at) +
 	       messages_of(x, w, at);
 }

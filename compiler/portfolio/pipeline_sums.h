@@ -22,7 +22,7 @@ typedef struct way_sums {
 	double *passing[2];
 	double *once;
 	double *given; /* by layer: the fraction that is on a device */
-	double hidden;
+	double hidden, shared;
 	/* Index: 1 unless at the beginning of the sequence of layers, plus 2
 	 * unless at its end. */
 	stage_error errors[4];

@@ -247,7 +247,7 @@ static void compare_model(const model_case *c, uint64_t seed, deviation *to)
 }
 
 /* Stages need what their layers' costs say, three of four within 5 %, and
- * within 5 % in the mean; of a few within 20 %: some are planned in other
+ * within 4.5 % in the mean; of a few within 20 %: some are planned in other
  * layouts than their layers were. */
 START_TEST(stages_need_what_layers_do)
 {
@@ -258,7 +258,7 @@ START_TEST(stages_need_what_layers_do)
 				compare_model(&model_cases[i],
 					      (uint64_t)seed, &of);
 	ck_assert_int_gt(of.n, 0);
-	ck_assert_msg(of.sum / of.n < (of.n < 100 ? 0.2 : 0.05), "%g of %d",
+	ck_assert_msg(of.sum / of.n < (of.n < 100 ? 0.2 : 0.045), "%g of %d",
 		      of.sum / of.n, of.n);
 	ck_assert_msg(of.n < 100 || 4 * of.near >= 3 * of.n,
 		      "%d of %d within 5 %%", of.near, of.n);

@@ -25,7 +25,7 @@ static passing_use random_use(rng *r)
 			      1 + rng_below(r, 9) };
 }
 
-/* What layers [i, j) have at a time, of what they alone share. */
+/* The most that layers [i, j) have at a time of all that they alone share. */
 static double most_of(const passing_uses *uses, int i, int j)
 {
 	double most = 0;
