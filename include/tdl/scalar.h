@@ -539,18 +539,17 @@ TDL_INLINE int64_t tdl_random(int64_t seed, int64_t n)
 
 /* ---- functions of floats ----------------------------------------------- */
 
-/* min and max keep a NaN, in two choices, of which compilers make vectors; mod
- * has the sign of the divisor. */
+/* min and max keep a NaN and take b of equals, in one choice: of two, one after
+ * the other, gcc makes vectors with a choice for each combination.  mod has the
+ * sign of the divisor. */
 #define TDL_FLOAT_FUNCTIONS(T, S, M)                                      \
 	TDL_INLINE T tdl_min_##S(T a, T b)                             \
 	{                                                                 \
-		const T m = a < b ? a : b;                             \
-		return a != a ? a : m;                                 \
+		return (!(a >= b) & (b == b)) ? a : b;                  \
 	}                                                                 \
 	TDL_INLINE T tdl_max_##S(T a, T b)                             \
 	{                                                                 \
-		const T m = a > b ? a : b;                             \
-		return a != a ? a : m;                                 \
+		return (!(a <= b) & (b == b)) ? a : b;                  \
 	}                                                                 \
 	TDL_INLINE T tdl_sign_##S(T x)                                 \
 	{                                                                 \

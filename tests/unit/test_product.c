@@ -3,12 +3,14 @@
  * The loop of products, tdl/product.h, beside sums in f64: factors that lie in
  * memory in either order, with gaps or in images, or that are packed, of more
  * rows, columns and terms than blocks have; also where columns are read in a
- * window for which there are no planes. */
+ * window for which there are no planes.  The functions of tdl/scalar.h that
+ * keep a NaN and the sign of 0. */
 #include "config.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tdl/kernels.h"
 #include "tests/unit/suite.h"
@@ -207,6 +209,30 @@ START_TEST(infinite_elements)
 }
 END_TEST
 
+/* Compares also the signs of zeros. */
+static bool is_same(float x, float y)
+{
+	return isnan(y) ? isnan(x) : !memcmp(&x, &y, sizeof(x));
+}
+
+START_TEST(least_and_largest)
+{
+	static const float x[] = { -INFINITY, -1, -0.f, 0, 1, INFINITY, NAN };
+	enum { N = sizeof(x) / sizeof(*x) };
+	for (int i = 0; i < N * N; i++) {
+		const float a = x[i / N], b = x[i % N];
+		const float none = isnan(a) ? a : b;
+		const bool both = !isnan(a) && !isnan(b);
+		const float least = both && a < b ? a : none;
+		const float largest = both && a > b ? a : none;
+		ck_assert(is_same(tdl_min_f32(a, b), least));
+		ck_assert(is_same(tdl_max_f32(a, b), largest));
+		ck_assert(is_same((float)tdl_min_f64(a, b), least));
+		ck_assert(is_same((float)tdl_max_f64(a, b), largest));
+	}
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("product");
@@ -217,6 +243,7 @@ Suite *suite(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, random_products);
 	tcase_add_test(c, infinite_elements);
+	tcase_add_test(c, least_and_largest);
 	suite_add_tcase(s, c);
 	return s;
 }
