@@ -320,6 +320,7 @@ void emit_whole_run(emitter *g, int l, const char *from, const char *n,
 	int known = g->p.named.n;
 	name_indices(g, l, e);
 	emit_independence(g);
+	SAY("TDL_ROLL");
 	OPEN("for (int64_t lane = 0; lane < %s; lane++)", n);
 	SAY("const int64_t %s = %s + lane;", loop_name(g, l), from);
 	emit_whole(g, l);

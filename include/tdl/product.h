@@ -32,13 +32,16 @@
 #endif
 
 /* In front of a loop of a constant number of turns, that vectors in registers
- * are numbered by.  Elements of two vectors, by number; gcc knows clang's way
- * from 12 on. */
+ * are numbered by; in front of one that becomes vectors, which compilers would
+ * not find in its turns one after the other.  Elements of two vectors, by
+ * number; gcc knows clang's way from 12 on. */
 #ifdef __clang__
 #define TDL_UNROLL _Pragma("clang loop unroll(full)")
+#define TDL_ROLL   _Pragma("clang loop unroll(disable)")
 #define TDL_SHUFFLE(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
 #define TDL_UNROLL _Pragma("GCC unroll 16")
+#define TDL_ROLL   _Pragma("GCC unroll 1")
 #define TDL_SHUFFLE(type, x, y, ...) \
 	__builtin_shuffle(x, y, (type){ __VA_ARGS__ })
 #endif
