@@ -231,7 +231,8 @@ def load(path, context=None):
     if about.get("format") != "tdl-torch-plan" or about.get("version") != 1:
         raise ValueError(f"{path} is a plan of another version")
     return TorchPlan(program, Plan.of_text(text, path, context),
-                     about["tables"], about["owners"], about["loss"])
+                     about["tables"], about["owners"], about["loss"],
+                     report=about.get("report"))
 
 
 def _without_sources(tables):
@@ -262,16 +263,19 @@ class TorchPlan:
     PyTorch runs them.
     """
 
-    def __init__(self, program, plan, tables, owners, loss, folder=None):
+    def __init__(self, program, plan, tables, owners, loss, folder=None,
+                 report=None):
         """An exported program; its Plan; the tables of the plan with a kernel
         for each operator; the exported graph's nodes by names of ONNX nodes;
-        the graph's name of what the plan calls loss, or None."""
+        the graph's name of what the plan calls loss, or None; of a plan that is
+        loaded, what its search reported."""
         self.program = program
         self.plan = plan
         self.mesh = tuple(tables["mesh"]) or (1,)
         self._tables = tables
         self._owners = owners
         self._folder = folder  # of weights that are in no memory
+        self._report = report
         self._layouts = _Layouts(tables, owners)
         self._renamed = {loss: "loss"} if loss else {}
         self._tied = self._find_tied()
@@ -296,7 +300,8 @@ class TorchPlan:
         torch.export.save(self.program, program)
         about = {"format": "tdl-torch-plan", "version": 1,
                  "tables": self._tables, "owners": self._owners,
-                 "loss": next(iter(self._renamed), None)}
+                 "loss": next(iter(self._renamed), None),
+                 "report": self.report()}
         part = f"{os.fspath(path)}.part"
         try:
             with zipfile.ZipFile(part, "w") as z:
@@ -310,7 +315,7 @@ class TorchPlan:
 
     def report(self):
         """The result of the search: `tdlc plan --json'."""
-        return self.plan.report()
+        return self._report or self.plan.report()
 
     def write(self, path):
         """A file that tdlrun runs."""
@@ -648,25 +653,32 @@ def _has_samples(target, x):
     return name in _OF_SAMPLES and (not dims or x.ndim == int(dims[1]) + 2)
 
 
-def _by_count(of):
-    """A loss of targets, whose mean is their sum by their number.  DTensor takes
-    the mean of the blocks' means, which is another where blocks have different
-    numbers of targets that count."""
+def _by_weight(of):
+    """A loss of targets, whose mean is their sum by their weight.  DTensor takes
+    the mean of the blocks' means, which is another where targets of other weight
+    are in each block."""
     def loss(x, target, weight=None, reduction=1, ignore_index=-100, *more,
              **named):
         rest = (ignore_index, *more)
         if reduction != 1:
             return of(x, target, weight, reduction, *rest, **named)
-        if weight is not None:
-            raise NotImplementedError("its classes have weights")
-        total = of(x, target, None, 2, *rest, **named)
+        total = of(x, target, weight, 2, *rest, **named)
         if target.is_floating_point():
             return total / (x.numel() // x.shape[min(1, x.ndim - 1)])
-        return total / (target != ignore_index).sum()
+        return total / _weight_of(target, weight, ignore_index)
     return loss
 
 
-_AS_SUMS = {of: _by_count(of) for of in (
+def _weight_of(target, weight, ignore_index):
+    """How many targets count, or what the weights of their classes add up to."""
+    counts = target != ignore_index
+    if weight is None:
+        return counts.sum()
+    each = torch.ops.aten.embedding(weight.unsqueeze(1), target * counts)
+    return (each.squeeze(-1) * counts).sum()
+
+
+_AS_SUMS = {of: _by_weight(of) for of in (
     torch.ops.aten.cross_entropy_loss.default,
     torch.ops.aten.nll_loss.default)}
 

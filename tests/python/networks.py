@@ -4,6 +4,100 @@ from torch import nn
 from torch.nn import functional as F
 
 
+class Mlp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(24, 32), nn.ReLU(),
+                                  nn.LayerNorm(32), nn.Linear(32, 8))
+
+    def forward(self, x, label):
+        return F.cross_entropy(self.body(x), label)
+
+    @staticmethod
+    def inputs():
+        return torch.randn(16, 24), torch.randint(0, 8, (16,))
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.before, self.behind = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        batch, tokens, width = x.shape
+        q, k, v = (y.view(batch, tokens, self.heads, -1).transpose(1, 2)
+                   for y in self.qkv(self.before(x)).chunk(3, dim=-1))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(batch, tokens, width))
+        return x + self.down(F.gelu(self.up(self.behind(x))))
+
+
+class Gpt(nn.Module):
+    """With a tied head."""
+
+    def __init__(self, words=48, tokens=8, width=16, depth=2):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.places = nn.Parameter(torch.randn(tokens, width) * 0.1)
+        self.blocks = nn.Sequential(*(Block(width, 4) for _ in range(depth)))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, words, bias=False)
+        self.head.weight = self.words.weight
+
+    def forward(self, ids, label):
+        x = self.norm(self.blocks(self.words(ids) + self.places))
+        return F.cross_entropy(self.head(x).flatten(0, 1), label.flatten())
+
+    @staticmethod
+    def inputs():
+        label = torch.randint(0, 48, (8, 8))
+        label[:3, 2:] = -100  # not part of the loss
+        return torch.randint(0, 48, (8, 8)), label
+
+
+class Cnn(nn.Module):
+    """With weights of classes, one of which does not count."""
+
+    SMOOTHING = 0.0
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("shares", torch.linspace(0.5, 4, 8))
+        self.body = nn.Sequential(
+            nn.Conv2d(3, 8, 3, padding=1), *self.norms(), nn.ReLU(),
+            nn.Conv2d(8, 16, 3, padding=1, stride=2), nn.SiLU(),
+            nn.AvgPool2d(2), nn.Flatten(1), nn.Linear(16 * 4, 8))
+
+    @staticmethod
+    def norms():
+        return []
+
+    def forward(self, x, label):
+        return F.cross_entropy(self.body(x), label, self.shares,
+                               ignore_index=3, label_smoothing=self.SMOOTHING)
+
+    @staticmethod
+    def inputs():
+        return (torch.randn(8, 3, 8, 8),
+                torch.tensor([3, 0, 1, 3, 3, 7, 5, 2]))
+
+
+class Grouped(Cnn):
+    """With an operator that has to be gathered, and smoothed labels, which only
+    to_dtensor has."""
+
+    SMOOTHING = 0.2
+
+    @staticmethod
+    def norms():
+        return [nn.GroupNorm(2, 8)]
+
+
 def norm(x, weight):
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * weight
 
@@ -153,4 +247,40 @@ class Unet(nn.Module):
         return torch.randn(8, 3, 8, 8), torch.randn(8, 3, 8, 8)
 
 
-NETS = {"llama": Llama, "moe": moe, "resnet": Resnet, "unet": Unet}
+def hugging_face(name):
+    """A network of transformers, small, that returns its loss."""
+    import transformers as t
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            if name == "hf-gpt2":
+                self.net = t.GPT2LMHeadModel(t.GPT2Config(
+                    vocab_size=96, n_positions=16, n_embd=32, n_layer=2,
+                    n_head=4, resid_pdrop=0, embd_pdrop=0, attn_pdrop=0,
+                    use_cache=False))
+            else:
+                self.net = t.ViTForImageClassification(t.ViTConfig(
+                    hidden_size=16, num_hidden_layers=1, image_size=8,
+                    num_attention_heads=4, intermediate_size=32, patch_size=4,
+                    num_labels=8, hidden_dropout_prob=0,
+                    attention_probs_dropout_prob=0))
+
+        def forward(self, x, label):
+            logits = self.net(x).logits
+            return F.cross_entropy(logits.reshape(-1, logits.shape[-1]),
+                                   label.flatten())
+
+        @staticmethod
+        def inputs():
+            if name == "hf-gpt2":
+                return (torch.randint(0, 96, (8, 16)),
+                        torch.randint(0, 96, (8, 16)))
+            return torch.randn(8, 3, 8, 8), torch.randint(0, 8, (8,))
+    return Net()
+
+
+NETS = {"mlp": Mlp, "gpt": Gpt, "cnn": Cnn, "grouped": Grouped,
+        "llama": Llama, "moe": moe, "resnet": Resnet, "unet": Unet}
+NETS.update({name: lambda name=name: hugging_face(name)
+             for name in ("hf-gpt2", "hf-vit")})
