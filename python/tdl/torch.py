@@ -631,12 +631,12 @@ class ParallelModule(torch.nn.Module):
 # What DTensor has rules for in both directions, besides what acts on each element;
 # of others it may run the forward pass, and then not the backward pass.  That of
 # einsum makes views by the strides of the whole, which blocks need not have.
-_DIVIDED = """_log_softmax _softmax _to_copy _unsafe_view add addmm alias amax amin
-baddbmm bmm cat chunk clone contiguous cross_entropy_loss detach dropout embedding expand flatten gelu layer_norm
-linear log_softmax matmul mean mm native_layer_norm nll_loss
-permute reshape scaled_dot_product_attention select slice softmax split
-split_with_sizes squeeze stack sum t to transpose unflatten unsqueeze view
-view_as""".split()
+_DIVIDED = """_log_softmax _softmax _to_copy _unsafe_view add addmm alias amax
+amin baddbmm bmm cat chunk clone contiguous cross_entropy_loss detach dropout
+embedding expand flatten gelu layer_norm linear log_softmax matmul mean mm
+native_layer_norm new_full new_ones new_zeros nll_loss permute reshape
+scaled_dot_product_attention select slice softmax split split_with_sizes
+squeeze stack sum t to transpose type_as unflatten unsqueeze view view_as""".split()
 
 
 # Those of others that compute each sample, along the first dimension of their

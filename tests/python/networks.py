@@ -61,7 +61,8 @@ class Gpt(nn.Module):
 
 
 class Cnn(nn.Module):
-    """With weights of classes, one of which does not count."""
+    """With weights of classes, one of which does not count, and zeros made by
+    the batch's size."""
 
     SMOOTHING = 0.0
 
@@ -78,8 +79,9 @@ class Cnn(nn.Module):
         return []
 
     def forward(self, x, label):
-        return F.cross_entropy(self.body(x), label, self.shares,
-                               ignore_index=3, label_smoothing=self.SMOOTHING)
+        y = x.new_zeros(len(x), 8) + self.body(x)
+        return F.cross_entropy(y, label, self.shares, ignore_index=3,
+                               label_smoothing=self.SMOOTHING)
 
     @staticmethod
     def inputs():
@@ -156,7 +158,7 @@ class Experts(nn.Module):
     def forward(self, x):
         p = self.router(x).softmax(-1)
         least = p.topk(2, dim=-1).values[..., 1:]
-        p = p * (p >= least)
+        p = p * (p >= least).type_as(p)
         p = p / p.sum(-1, keepdim=True)
         h = F.silu(torch.einsum("btw,ewh->beth", x, self.up))
         y = torch.einsum("beth,ehw->betw", h, self.down)
