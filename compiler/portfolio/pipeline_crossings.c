@@ -100,7 +100,7 @@ static bool **fixed_readers(arena *tmp, const pipeline_layers *l,
 typedef struct tables {
 	int n; /* layers */
 	int gradients; /* messages with gradients for each result: 1 or 0 */
-	double *given, *again, *before, *behind, *shared;
+	double *given, *again, *before, *behind, *shared, *nreceived, *received;
 } tables;
 
 /* Adds a tensor to the stages that begin after the layer that makes it. */
@@ -136,14 +136,20 @@ static void add_behind(const tables *x, const crossing *c)
 				c->nbytes * (x->gradients + (kept >= j));
 }
 
-/* Adds a fixed tensor to the stages that read it. */
-static void add_shared(const tables *x, const bool *reads, double nbytes)
+/* Adds a fixed tensor to the stages that read it.  Those after the first layer
+ * that does get it from there, unless each makes its own. */
+static void add_shared(const tables *x, const bool *reads, bool is_own,
+		       double nbytes)
 {
-	int read = x->n, row = x->n + 1;
+	int read = x->n, row = x->n + 1, first = next_layer(reads, 0, x->n);
 	for (int i = x->n; i-- > 0;) {
 		read = reads[i] ? i : read;
-		for (int j = read + 1; j <= x->n; j++)
+		for (int j = read + 1; j <= x->n; j++) {
+			bool comes = i > first && !is_own;
 			x->shared[i * row + j] += nbytes;
+			x->nreceived[i * row + j] += comes;
+			x->received[i * row + j] += comes ? nbytes : 0;
+		}
 	}
 }
 
@@ -160,6 +166,8 @@ static bool *share(arena *a, arena *tmp, const tables *x,
 			next_layer(reads[t], first + 1, x->n) < x->n;
 		if (is[t])
 			add_shared(x, reads[t],
+				   g->tensors[t].producer == NONE &&
+					   g->tensors[t].kind != TENSOR_STATE,
 				   (double)tensor_nbytes(&g->tensors[t].type));
 	}
 	return is;
@@ -176,6 +184,8 @@ const pipeline_crossings *pipeline_crossings_new(arena *a,
 			 ARENA_ARRAY(a, double, all),
 			 ARENA_ARRAY(a, double, all),
 			 ARENA_ARRAY(a, double, all),
+			 ARENA_ARRAY(a, double, all),
+			 ARENA_ARRAY(a, double, all),
 			 ARENA_ARRAY(a, double, all) };
 	const crossing *of = find_crossings(tmp, l, d);
 	for (tensor_id t = 0; t < l->g->ntensors; t++) {
@@ -185,7 +195,8 @@ const pipeline_crossings *pipeline_crossings_new(arena *a,
 		add_behind(&x, &of[t]);
 	}
 	*to = (pipeline_crossings){ x.given, x.again, x.before, x.behind,
-				    x.shared, share(a, tmp, &x, l, d) };
+				    x.shared, share(a, tmp, &x, l, d),
+				    x.nreceived, x.received };
 	arena_free(tmp);
 	return to;
 }

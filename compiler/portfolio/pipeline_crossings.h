@@ -17,6 +17,8 @@ typedef struct pipeline_crossings {
 	 * them. */
 	const double *shared;
 	const bool *is_shared; /* by tensor */
+	/* Of them, the number and bytes that come from stages before it. */
+	const double *nreceived, *received;
 } pipeline_crossings;
 
 /* In a; d: each layer is a stage. */

@@ -160,6 +160,21 @@ static double bytes_of(const pipeline_sums *x, const way_sums *w,
 	return sum_of_bytes(x, w, at) * e->part + e->more;
 }
 
+/* The seconds of messages once per step: what layers share, and back its
+ * gradient. */
+static double exchange_of(const pipeline_sums *x, const stage_place *at)
+{
+	const pipeline_crossings *c = x->costs->crossings;
+	int all = at->i * (x->costs->layers->n + 1) + at->j;
+	if (c->nreceived[all] <= 0)
+		return 0;
+	const topology_level *l = pipeline_level_before(x->how->topology,
+							at->begin);
+	int messages = x->costs->layers->g->training ? 2 : 1;
+	return messages * (c->nreceived[all] * l->latency +
+			   c->received[all] / l->bandwidth);
+}
+
 static double seconds_of(const pipeline_sums *x, const way_sums *w,
 			 const stage_place *at, double speed)
 {
@@ -167,7 +182,7 @@ static double seconds_of(const pipeline_sums *x, const way_sums *w,
 	double moving = w->moving[at->j] - w->moving[at->i];
 	int turns = x->costs->layers->g->turns->turns;
 	return computing + moving - w->hidden * fmin(computing, moving) +
-	       (w->once[at->j] - w->once[at->i]) / turns;
+	       (w->once[at->j] - w->once[at->i] + exchange_of(x, at)) / turns;
 }
 
 const way_sums *pipeline_sums_best(const pipeline_sums *x,
