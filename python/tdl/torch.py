@@ -636,7 +636,8 @@ amin baddbmm bmm cat chunk clone contiguous cross_entropy_loss detach dropout
 embedding expand flatten gelu layer_norm linear log_softmax matmul mean mm
 native_layer_norm new_full new_ones new_zeros nll_loss permute reshape
 scaled_dot_product_attention select slice softmax split split_with_sizes
-squeeze stack sum t to transpose type_as unflatten unsqueeze view view_as""".split()
+squeeze stack sum t to transpose type_as unflatten unsqueeze view
+view_as""".split()
 
 
 # Those of others that compute each sample, along the first dimension of their
