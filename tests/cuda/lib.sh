@@ -14,6 +14,15 @@ export LD_LIBRARY_PATH
 XDG_CACHE_HOME=$tmp/cache
 export XDG_CACHE_HOME
 
+# Whether the next of some cases has its turn: every SAMPLEth, at least one of
+# seven, from number SAMPLE_FROM on.
+every=${SAMPLE:-1} ncases=0
+[ "$every" -le 7 ] || every=7
+turn() {
+	ncases=$((ncases + 1))
+	[ $(((ncases + ${SAMPLE_FROM:-0}) % every)) -eq 0 ]
+}
+
 # plan NAME K MODEL ARGUMENT...: $tmp/NAME-K.plan
 plan() {
 	name=$1 k=$2 model=$3
