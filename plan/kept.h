@@ -25,10 +25,6 @@ enum { KEPT_TILE_ROWS = 12, KEPT_TILE_BYTES = 128 };
  * run. */
 enum { KEPT_LEAST_BYTES = 1 << 16, KEPT_MOST_USES = 4096 };
 
-/* With fewer tiles, a factor that already lies in reading order is read in
- * place; with more, it is copied. */
-enum { KEPT_FEW_TILES = 4 };
-
 /* A factor that can be kept.  The sets of variables have a bit each: those of
  * loops around the product, the factor's own rows or columns, and those summed
  * over.  The factor depends on all variables of the first two.  No set has
