@@ -180,10 +180,10 @@ static int most_terms(const trainer *t, const term_class *c,
 	if (c->parts.n < LEAST_TERMS || !is_joinable(c->kernel))
 		return 1;
 	const tensor_type *type = graph_type(t->b, first->value);
-	int64_t result = tensor_nbytes(type);
-	if (kernel_points(c->kernel) > MOST_POINTS * tensor_nelem(type))
+	int64_t result = tensor_nbytes(type), read = 0;
+	int64_t points = kernel_points(c->kernel);
+	if (points < 0 || points > MOST_POINTS * tensor_nelem(type))
 		return 1;
-	int64_t read = 0;
 	for (int j = 0; j < c->kernel->ninputs; j++)
 		if (c->varies[j])
 			read += tensor_nbytes(graph_type(
@@ -225,17 +225,22 @@ static grad_part join(trainer *t, const term_class *c, const grad_part *parts,
 	return last;
 }
 
-/* Replaces the terms of a class by as few as possible, of about as many terms
- * each.  Marks the others as gone. */
+/* Replaces the terms of a class by as few as possible, each of about as many,
+ * and marks those that are gone.  Where these would be too few for each, the
+ * last terms are left as they are. */
 static void join_class(trainer *t, const term_class *c, grad_part *parts,
 		       bool *gone)
 {
 	int most = most_terms(t, c, &parts[c->parts.at[0]]);
 	if (most < LEAST_TERMS)
 		return;
-	int groups = (c->parts.n + most - 1) / most;
+	int all = c->parts.n, groups = (all + most - 1) / most;
+	if (all / groups < LEAST_TERMS) {
+		groups = all / most;
+		all = groups * most;
+	}
 	for (int g = 0, from = 0; g < groups; g++) {
-		int n = (c->parts.n - from) / (groups - g);
+		int n = (all - from) / (groups - g);
 		const int *which = c->parts.at + from;
 		parts[which[n - 1]] = join(t, c, parts, which, n);
 		for (int i = 0; i < n - 1; i++)

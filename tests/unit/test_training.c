@@ -360,6 +360,8 @@ START_TEST(joined_terms)
 		{ 2, 1, 2 + 1 + 2, 0 },
 		/* 144 elements for 2*12 of a step: six steps at a time */
 		{ 5, 1, 1 + 3 + 1, 2 * 2 },
+		/* one is left, as groups of three and four are too small */
+		{ 7, 1, 2 + 1 + 1, 2 * 3 },
 		{ 9, 1, 2 + 1 + 1, 2 * 4 },
 		/* for 2*24 of a step three, which are too few */
 		{ 5, 2, 5 + 3 + 4, 0 },
