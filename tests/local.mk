@@ -191,7 +191,7 @@ check-quick: all
 
 # With sanitizers: all programs, golden cases, and input that is wrong; the other
 # scripts, which take longest, take turns: every third, from number SAMPLE_FROM on.
-sanitized_tests = %D%/golden.sh $(hostile_files) $(unit_tests) $(random_tests) \
+sanitized_tests = $(unit_tests) %D%/golden.sh $(hostile_files) $(random_tests) \
 	%D%/fuzz/replay.sh
 taking_turns = $(turning_scripts) $(turning_python)
 check-sanitized: all
