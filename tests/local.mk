@@ -189,8 +189,9 @@ check-quick: all
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(quick_tests)' SAMPLE=8 \
 		GOLDEN_SAMPLE=4
 
-# With sanitizers: all programs, golden cases, and input that is wrong; the other
-# scripts, which take longest, take turns: every third, from number SAMPLE_FROM on.
+# With sanitizers: all programs, golden cases, and input that is wrong; the
+# other scripts, which take longest, take turns: every third, from number
+# SAMPLE_FROM on.
 sanitized_tests = $(unit_tests) %D%/golden.sh $(hostile_files) $(random_tests) \
 	%D%/fuzz/replay.sh
 taking_turns = $(turning_scripts) $(turning_python)

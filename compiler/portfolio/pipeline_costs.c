@@ -280,8 +280,8 @@ static void count_kept(measurer *m, layer_cost *to, cost_pair pair,
 		m->costs[c->class[first]].kept[pair] += nbytes;
 }
 
-/* Whether a place is in use for a while only.  Values kept for the second part
- * of the backward pass are if there is no such part. */
+/* Whether a place is in use for a while only.  If the backward pass has one
+ * part, so are values that a second part would need. */
 static bool is_passing(use_kind kind, cost_pair pair, int parts)
 {
 	return kind == USE_PASSING || (kind == USE_KEPT && !parts &&

@@ -655,9 +655,9 @@ def _has_samples(target, x):
 
 
 def _by_weight(of):
-    """A loss of targets, whose mean is their sum by their weight.  DTensor takes
-    the mean of the blocks' means, which is another where targets of other weight
-    are in each block."""
+    """A loss of targets, whose mean is their sum divided by their weights' sum.
+    DTensor takes the mean of the blocks' means, which is not the same where
+    blocks have targets of different weight."""
     def loss(x, target, weight=None, reduction=1, ignore_index=-100, *more,
              **named):
         rest = (ignore_index, *more)
@@ -671,7 +671,7 @@ def _by_weight(of):
 
 
 def _weight_of(target, weight, ignore_index):
-    """How many targets count, or what the weights of their classes add up to."""
+    """How many targets count, or the sum of the weights of their classes."""
     counts = target != ignore_index
     if weight is None:
         return counts.sum()
