@@ -33,9 +33,13 @@ from programs import ALL, TDLC, TDLRUN, call, expect, finish  # noqa: E402
 from programs import run, sample  # noqa: E402
 
 STEPS = 20 if ALL else 3
-# Of a loss, relative: 20 steps of GPT-2 in f32 end 3e-5 away from those in f64.
-TOLERANCE = 2e-5 + 1e-6 * STEPS
-WEIGHT_TOLERANCE = 3.5e-5  # of the norm of the change of a weight, by step
+# How far losses and weights may be from those in f64: as many times as far as one
+# process in f32 is by then, and of a loss and the norm of a weight's change.
+# Rounding may grow: from step 8 on each step of hf-gpt2 triples it, and 20 steps
+# in f32 end 3e-5 of the loss away.
+NOISE = 8
+TOLERANCE = 2e-6
+WEIGHT_TOLERANCE = 3e-5
 RATE = 0.05
 
 
@@ -121,11 +125,12 @@ def run_workers(count, folder, name):
 
 # ---- checks -----------------------------------------------------------------
 
-def alone(name):
-    """The losses and weights of the module itself, with attention as products
-    and a softmax, as DTensors have it here: the fused kernel rounds otherwise, so
-    that 20 steps of GPT-2 end 3e-5 of a loss apart."""
+def alone(name, kind=torch.float32):
+    """The losses and weights of the module itself in f32 or f64, with attention
+    as products and a softmax, as DTensors have it here."""
     module, inputs = network(name)
+    module = module.to(kind)
+    inputs = [x.to(kind) if x.is_floating_point() else x for x in inputs]
     optimizer = torch.optim.SGD(module.parameters(), lr=RATE)
     losses = []
     for _ in range(STEPS):
@@ -135,7 +140,28 @@ def alone(name):
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return losses, dict(module.named_parameters())
+    return losses, {n: p.detach().double()
+                    for n, p in module.named_parameters()}
+
+
+def check_results(what, name, result, begin):
+    """Losses and weights of processes against those of one in f32 and f64."""
+    losses, weights = alone(name)
+    exact, exact_weights = alone(name, torch.float64)
+    off = 0
+    for i, (loss, one, want) in enumerate(zip(result["losses"], losses, exact)):
+        off = max(off, abs(one - want))
+        error = abs(loss - want)
+        expect(f"{what}: loss {i} differs by {error:.1e}, in f32 by {off:.1e}",
+               error <= NOISE * off + TOLERANCE * abs(want))
+    expect(f"{what}: the loss falls", losses[-1] < losses[0])
+    for n, want in exact_weights.items():
+        change = (want - begin[n]).norm()
+        off = (weights[n] - want).norm()
+        error = (result["weights"][n] - want).norm()
+        expect(f"{what}: {n} differs by {error:.1e} of {change:.1e}, in f32 by "
+               f"{off:.1e}", error <= NOISE * off + WEIGHT_TOLERANCE * change +
+               1e-7 * want.norm() + 1e-8)
 
 
 # A loss is divided by the number of its targets: of both, 12 bytes, there is a
@@ -160,16 +186,7 @@ def check(name, count, planner, folder):
            tdl_torch.load(os.path.join(folder, "plan")).report() ==
            plan.report())
     result = run_workers(count, folder, name)
-    losses, weights = alone(name)
-    worst = max(abs(a - b) / abs(b) for a, b in zip(result["losses"], losses))
-    expect(f"{what}: losses differ by {worst:.1e}", worst < TOLERANCE)
-    expect(f"{what}: the loss falls", losses[-1] < losses[0])
-    for n, w in weights.items():
-        change = (w - begin[n]).norm()
-        error = (result["weights"][n] - w).norm()
-        expect(f"{what}: {n} differs by {error:.1e} of {change:.1e}",
-               error <= STEPS * WEIGHT_TOLERANCE * change +
-               1e-7 * w.norm() + 1e-9)
+    check_results(what, name, result, begin)
     moved, planned = result["received"], plan.report()["communication_bytes"]
     print(f"{what}: {moved:.0f} bytes, {planned} of the plan; gathered: "
           f"{sorted(result['gathered'])}", flush=True)
