@@ -32,13 +32,14 @@ PY_LOG_COMPILER = $(test_limit) $(SHELL) $(srcdir)/%D%/python.sh
 	@:
 
 source_tests = %D%/layering.sh %D%/style.sh %D%/suites.sh
-turning_scripts = \
+script_tests = \
 	%D%/builds.sh \
 	%D%/combinations.sh \
 	%D%/cli.sh \
 	%D%/columns.sh \
 	%D%/diag_covered.sh \
 	%D%/docs.sh \
+	%D%/golden.sh \
 	%D%/installed.sh \
 	%D%/kept.sh \
 	%D%/library.sh \
@@ -49,21 +50,17 @@ turning_scripts = \
 	%D%/verified.sh \
 	%D%/verify.sh \
 	%D%/worker_threads.sh
-script_tests = %D%/golden.sh $(turning_scripts)
-# Input that is wrong.
-hostile_files = \
-	%D%/hostile/models.py \
-	%D%/hostile/networks.py \
-	%D%/hostile/operators.py \
-	%D%/hostile/plans.py \
-	%D%/hostile/unrolled.py
-turning_python = \
+python_files = \
 	%D%/onnx/nodes.py \
 	%D%/rules.py \
 	%D%/gradients.py \
+	%D%/hostile/models.py \
 	%D%/chains.py \
 	%D%/library_kernels.py \
 	%D%/onnx/byte_model.py \
+	%D%/hostile/networks.py \
+	%D%/hostile/operators.py \
+	%D%/hostile/plans.py \
 	%D%/onnx/draws.py \
 	%D%/grammar.py \
 	%D%/oracle.py \
@@ -82,10 +79,10 @@ turning_python = \
 	%D%/onnx/layouts.py \
 	%D%/onnx/graphs.py \
 	%D%/train/interrupted.py \
+	%D%/hostile/unrolled.py \
 	%D%/site.py \
 	%D%/terminal.py \
 	%D%/models/sizes.py
-python_files = $(hostile_files) $(turning_python)
 # Whole networks, and what is as slow.
 network_files = \
 	%D%/onnx/exported.py \
@@ -189,17 +186,13 @@ check-quick: all
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(quick_tests)' SAMPLE=8 \
 		GOLDEN_SAMPLE=4
 
-# With sanitizers: all programs, golden cases, and input that is wrong; the
-# other scripts, which take longest, take turns: every third, from number
-# SAMPLE_FROM on.
-sanitized_tests = $(unit_tests) %D%/golden.sh $(hostile_files) $(random_tests) \
-	%D%/fuzz/replay.sh
-taking_turns = $(turning_scripts) $(turning_python)
+# With sanitizers scripts take several times as long: those that give no input
+# that is wrong take turns, a third at a time, by SAMPLE_FROM.
 check-sanitized: all
-	turn=`echo $(taking_turns) | tr ' ' '\n' | \
-		awk -v from='$(SAMPLE_FROM)' 'NR % 3 == from % 3'`; \
-	$(MAKE) $(AM_MAKEFLAGS) check \
-		TESTS="$(sanitized_tests) `echo $$turn`"
+	tests=`echo $(TESTS) | tr ' ' '\n' | awk -v from='$(SAMPLE_FROM)' ' \
+		!/\.(sh|py)$$/ || /golden|hostile|replay/ || \
+		n++ % 3 == from % 3'`; \
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS="`echo $$tests`"
 
 # Tests try some combinations of networks, planners and numbers of devices, and
 # of random cases some; this tries all, without sampling, and under valgrind.

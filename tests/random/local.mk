@@ -1,8 +1,7 @@
 # Random operators under the reference, the interpreter and the C compiler; what
 # is said of random expressions under the reference.
-random_tests = %D%/operators %D%/facts %D%/gradients
-TESTS += $(random_tests)
 check_PROGRAMS += %D%/operators
+TESTS += %D%/operators
 %C%_operators_SOURCES = \
 	%D%/compiled.c \
 	%D%/generate.c %D%/generate.h \
@@ -20,6 +19,7 @@ random_libs = compiler/codegen/libcodegen.a \
 %C%_operators_LDADD = $(random_libs)
 
 check_PROGRAMS += %D%/facts
+TESTS += %D%/facts
 %C%_facts_SOURCES = \
 	%D%/facts.c \
 	%D%/generate_facts.c %D%/generate_facts.h \
@@ -28,6 +28,7 @@ check_PROGRAMS += %D%/facts
 
 # Derived gradients: tree, text, tree; and their values.
 check_PROGRAMS += %D%/gradients
+TESTS += %D%/gradients
 %C%_gradients_SOURCES = \
 	%D%/generate.c %D%/generate.h \
 	%D%/generate_expr.c \
