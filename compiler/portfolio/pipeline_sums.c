@@ -197,11 +197,11 @@ const way_sums *pipeline_sums_best(const pipeline_sums *x,
 	*seconds = INFINITY;
 	for (int k = 0; k < x->ways.n; k++) {
 		const way_sums *w = &x->ways.at[k];
-		if (w->way.devices != at->end - at->begin ||
-		    bytes_of(x, w, at) > memory)
+		if (w->way.devices != at->end - at->begin)
 			continue;
+		/* Seconds first: bytes take longer to add up. */
 		double s = seconds_of(x, w, at, speed);
-		if (s >= *seconds)
+		if (s >= *seconds || bytes_of(x, w, at) > memory)
 			continue;
 		*seconds = s;
 		best = w;
