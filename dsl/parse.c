@@ -85,12 +85,19 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+/* The end of what stands before offset i and is not blank. */
+static size_t end_before(const dsl_parser *p, size_t i)
+{
+	while (i > 0 && is_blank(p->text[i - 1]))
+		i--;
+	return i;
+}
+
 /* Whether the text ends in a word before offset i. */
 static bool behind_word(const dsl_parser *p, size_t i, const char *word)
 {
 	const size_t n = strlen(word);
-	while (i > 0 && is_blank(p->text[i - 1]))
-		i--;
+	i = end_before(p, i);
 	if (i < n || memcmp(p->text + i - n, word, n))
 		return false;
 	return i == n || (p->text[i - n - 1] != '_' &&
@@ -105,8 +112,7 @@ static bool has_parentheses(const dsl_parser *p, range at, range *where)
 	if (i >= p->len)
 		return false;
 	if (p->text[i] == ':') {
-		while (i > 0 && is_blank(p->text[i - 1]))
-			i--;
+		i = end_before(p, i);
 		if (i == 0 || p->text[i - 1] != ')')
 			return false;
 		while (i > 0 && p->text[i] != '(')
@@ -118,6 +124,23 @@ static bool has_parentheses(const dsl_parser *p, range at, range *where)
 	*where = (range){ p->base + (uint32_t)i, p->base + (uint32_t)i + 1 };
 	return i < p->len && p->text[i] == '(' &&
 	       behind_word(p, i, "lambda");
+}
+
+/* Notes how TDL writes what has been found where nothing of the kind is
+ * expected. */
+static void note_form(dsl_parser *p, range at, const char *what)
+{
+	const size_t i = at.beg - p->base, end = end_before(p, i);
+	if (!strcmp(what, "'='"))
+		diag_note(p->sink, NOWHERE, "a comparison is written '=='");
+	if (!strcmp(what, "'else'") && end > 0 && p->text[end - 1] == ']')
+		diag_note(p->sink, NOWHERE, "the value outside a tensor is "
+			  "in parentheses with the read, as in "
+			  "'(x[i] else 0)'");
+	if (behind_word(p, i, "let"))
+		diag_note(p->sink, NOWHERE, "a 'let' stands before the lambda "
+			  "of the result, and is a tensor: 'let a = lambda i: "
+			  "..', read as a[i]");
 }
 
 void dsl_unexpected(dsl_parser *p, range at, const char *got,
@@ -151,12 +174,8 @@ void dsl_unexpected(dsl_parser *p, range at, const char *got,
 			  expected, what);
 	else
 		dsl_fault(p, DIAG_SYNTAX, at, "%s is not expected here", what);
-	if (heard && !expected && !strcmp(what, "'='"))
-		diag_note(p->sink, NOWHERE, "a comparison is written '=='");
-	if (heard && !expected && behind_word(p, at.beg - p->base, "let"))
-		diag_note(p->sink, NOWHERE, "a 'let' stands before the lambda "
-			  "of the result, and is a tensor: 'let a = lambda i: "
-			  "..', read as a[i]");
+	if (heard && !expected)
+		note_form(p, at, what);
 	if (heard && behind_name(p, at))
 		diag_note(p->sink, NOWHERE, "a name that is made of a number "
 			  "has '_' before the brace, as in h_{i}");
