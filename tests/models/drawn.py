@@ -218,7 +218,7 @@ class Model:
         s = self.name("s")
         if not self.add(["state", s, d[1:]], [s]):
             return None
-        m = self.call("reduce_mean", [x], {"axes": "[0]", "count": d[0]})
+        m = self.call("reduce_mean", [x], {"axes": "[0]"})
         a = m and self.call("mul", [m, "0.25"])
         b = a and self.call("mul", [s, "0.75"])
         n = b and self.call("add", [a, b])

@@ -325,13 +325,10 @@ def reduction(g):
                         "reduce_max reduce_min reduce_l1 reduce_sum_square "
                         "reduce_l2 reduce_log_sum_exp".split())
     axes = g.axes(x, least=1)
-    how = {"axes": axes}
-    if word == "reduce_mean":
-        how["count"] = " * ".join(g.dims(x)[a] for a in eval(axes))
     if word == "reduce_prod":
         x = g.call("add", [g.call("mul", [g.call("tanh", [x]), "0.5"]),
                            "1.0"])
-    return x and g.call(word, [x], how)
+    return x and g.call(word, [x], {"axes": axes})
 
 
 def indices(g):

@@ -297,7 +297,7 @@ def along(f, neutral):
 
 TWINS |= {
     "reduce_sum": reducing(torch.sum), "reduce_prod": multiplied,
-    "reduce_mean": lambda x, axes, count: x.sum(axes) / count,
+    "reduce_mean": reducing(torch.mean),
     "reduce_max": reducing(torch.amax), "reduce_min": reducing(torch.amin),
     "reduce_l1": reducing(lambda x, a: x.abs().sum(a)),
     "reduce_sum_square": reducing(lambda x, a: (x * x).sum(a)),
