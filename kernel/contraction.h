@@ -32,6 +32,19 @@ bool contraction_of(arena *a, const kernel *k, contraction *c);
  * that the other lacks: a product of matrices, not of vectors. */
 bool kernel_multiplies_matrices(const kernel *k);
 
+/* Whether a kernel is a copy that only changes the order of elements: it reads
+ * each element once, at sums of variables. */
+bool kernel_is_reordering(const kernel *k);
+
+/* Products of matrices with at least so many rows, columns and terms pack their
+ * factors. */
+enum { PACKED_LEAST = 4 };
+
+/* Whether k is such a product, and reads the copy `slot', a factor, as well
+ * where it was copied from: there, too, memory runs along the last of the
+ * factor's own variables, or of those summed over. */
+bool contraction_reads_through(const kernel *k, int slot, const kernel *copy);
+
 /* Whether k is a Sum over reads of several inputs: a contraction, or one with
  * guards, further factors or conversions, which no library computes.  The
  * planners' rules for products of matrices use this. */

@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-/* Least elements of each side, and of the depth, for packing a product. */
-enum { LEAST_SIDE = 4, LEAST_DEPTH = 4 };
+#include "kernel/contraction.h"
 
 /* Columns should be at least so many; half of it is accepted. */
 enum { LEAST_COLUMNS = 16 };
@@ -128,9 +127,9 @@ void schedule_fill(schedule *s)
 static bool worth_packing(const schedule *s)
 {
 	const nest *n = &s->nest;
-	return points(n, s->rows, LEAST_SIDE) == LEAST_SIDE &&
-	       points(n, s->cols, LEAST_SIDE) == LEAST_SIDE &&
-	       points(n, s->depth, LEAST_DEPTH) == LEAST_DEPTH;
+	return points(n, s->rows, PACKED_LEAST) == PACKED_LEAST &&
+	       points(n, s->cols, PACKED_LEAST) == PACKED_LEAST &&
+	       points(n, s->depth, PACKED_LEAST) == PACKED_LEAST;
 }
 
 static bool as_product(schedule *s, const kernel *k)

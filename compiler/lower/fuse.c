@@ -2,39 +2,14 @@
 
 #include "compiler/lower/fuse.h"
 
-#include <string.h>
-
-#include "base/hash.h"
 #include "compiler/cost/byte_model.h"
-#include "compiler/graph/turns.h"
+#include "compiler/lower/fuse_parts.h"
 
-/* Limits for a fused kernel: nodes of its body, inputs, bytes of its name. */
-enum { MOST_NODES = 300, MOST_INPUTS = 12, LONGEST_NAME = 48 };
+/* Limits for a fused kernel: nodes of its body, inputs. */
+enum { MOST_NODES = 300, MOST_INPUTS = 12 };
 /* A body is duplicated, because its result is read several times, only if it
  * has at most this size and so many reads. */
 enum { SMALL_BODY = 16, MOST_READS = 4 };
-
-/* A kernel made of two, kept so that nodes with the same two kernels share
- * it. */
-typedef struct pairing {
-	const kernel *first, *second, *made;
-	int slot;
-	/* of the first kernel: their numbers in `made' */
-	int inputs[MAX_NINPUTS];
-} pairing;
-
-typedef struct fuser {
-	arena *a, *tmp;
-	const graph *g;
-	const assignment *as;
-	node *nodes;   /* as changed so far */
-	bool *gone;    /* by node: it became part of another */
-	int *readers;  /* by tensor: number of inputs that read it */
-	bool *is_next; /* by tensor: it is the next value of a state */
-	int *last;     /* by tensor: the last node that reads it */
-	VEC(pairing) pairs;
-	hash_table by_kernels;
-} fuser;
 
 /* ---- what a node reads ------------------------------------------------- */
 
@@ -48,7 +23,7 @@ static int count_nodes(const kexpr *e)
 
 /* The number of reads of an input; *read is set to one of them.  If the reads
  * differ, a number greater than any. */
-static int count_reads(const kexpr *e, int input, const kexpr **read)
+int fuse_count_reads(const kexpr *e, int input, const kexpr **read)
 {
 	int n = 0;
 	if (e->kind == KX_READ && e->input == input) {
@@ -59,7 +34,7 @@ static int count_reads(const kexpr *e, int input, const kexpr **read)
 		n = 1;
 	}
 	for (int i = 0; i < e->nargs; i++)
-		n += count_reads(e->args[i], input, read);
+		n += fuse_count_reads(e->args[i], input, read);
 	return n;
 }
 
@@ -91,7 +66,7 @@ static int64_t bytes_of(const tensor *t)
 
 /* ---- which nodes ------------------------------------------------------- */
 
-static bool is_plain(const kernel *k)
+bool fuse_is_plain(const kernel *k)
 {
 	return k->body && !k->opaque && !k->nderived;
 }
@@ -99,8 +74,8 @@ static bool is_plain(const kernel *k)
 /* Whether two nodes are divided alike: if the first is divided along a
  * dimension of the tensor, the second is divided along the variable that reads
  * it.  Nodes that pass on partial values are not fused. */
-static bool divided_alike(const fuser *x, node_id first, node_id second,
-			  tensor_id t, const kexpr *read)
+bool fuse_divided_alike(const fuser *x, node_id first, node_id second,
+			tensor_id t, const kexpr *read)
 {
 	const cuts *made = &x->as->node_cuts[first];
 	const cuts *held = &x->as->tensor_cuts[t];
@@ -116,8 +91,8 @@ static bool divided_alike(const fuser *x, node_id first, node_id second,
 }
 
 /* The same for turns: both nodes are in the body, before or after it. */
-static bool in_turns_alike(const fuser *x, node_id first, node_id second,
-			   const kexpr *read)
+bool fuse_in_turns_alike(const fuser *x, node_id first, node_id second,
+			 const kexpr *read)
 {
 	const graph_turns *t = x->g->turns;
 	if (!t)
@@ -143,7 +118,7 @@ static int64_t kept_longer(const fuser *x, const node *first, node_id second)
 
 /* The box that the worker at coords reads of a node's input i, through all
  * inputs that are the same tensor. */
-static box read_by(const fuser *x, node_id id, int i, const int *coords)
+box fuse_read_by(const fuser *x, node_id id, int i, const int *coords)
 {
 	const node *n = &x->nodes[id];
 	const mesh *m = &x->as->mesh;
@@ -170,8 +145,8 @@ static bool fetches_no_more(const fuser *x, node_id first, int i,
 		int coords[MAX_AXES];
 		mesh_coords(m, w, coords);
 		box have = cuts_block(&whole, m, held, m->naxes, coords);
-		box one = read_by(x, first, i, coords);
-		box other = read_by(x, second, j, coords);
+		box one = fuse_read_by(x, first, i, coords);
+		box other = fuse_read_by(x, second, j, coords);
 		box both = box_hull(&one, &other);
 		if (box_volume_less(&both, &have) >
 		    box_volume_less(&one, &have) +
@@ -182,7 +157,7 @@ static bool fetches_no_more(const fuser *x, node_id first, int i,
 }
 
 /* The same for all tensors that both nodes read. */
-static bool fetch_no_more(const fuser *x, node_id first, node_id second)
+bool fuse_fetch_no_more(const fuser *x, node_id first, node_id second)
 {
 	const node *n = &x->nodes[first], *m = &x->nodes[second];
 	for (int i = 0; i < n->kernel->ninputs; i++)
@@ -220,26 +195,26 @@ static bool can_fuse(const fuser *x, node_id second, int slot)
 	const node *n = &x->nodes[second];
 	tensor_id t = n->inputs[slot];
 	const kexpr *read = NULL;
-	if (!is_in_between(x, t) || !is_plain(n->kernel))
+	if (!is_in_between(x, t) || !fuse_is_plain(n->kernel))
 		return false;
 	node_id producer = x->g->tensors[t].producer;
 	const node *m = &x->nodes[producer];
 	const kernel *k = m->kernel;
-	if (!is_plain(k) || k->reducer != RED_NONE ||
+	if (!fuse_is_plain(k) || k->reducer != RED_NONE ||
 	    k->ninputs + n->kernel->ninputs - 1 > MOST_INPUTS)
 		return false;
-	int reads = count_reads(n->kernel->body, slot, &read);
+	int reads = fuse_count_reads(n->kernel->body, slot, &read);
 	int nodes = count_nodes(k->body);
 	if (reads < 1 || reads > MOST_READS ||
 	    (reads > 1 && nodes > SMALL_BODY) ||
 	    reads * nodes + count_nodes(n->kernel->body) > MOST_NODES)
 		return false;
 	return reads_each_once(n->kernel, read) &&
-	       in_turns_alike(x, producer, second, read) &&
-	       divided_alike(x, producer, second, t, read) &&
+	       fuse_in_turns_alike(x, producer, second, read) &&
+	       fuse_divided_alike(x, producer, second, t, read) &&
 	       !copies_alike(x, producer) &&
 	       kept_longer(x, m, second) <= bytes_of(&x->g->tensors[t]) &&
-	       fetch_no_more(x, producer, second);
+	       fuse_fetch_no_more(x, producer, second);
 }
 
 /* ---- which nodes some assignment fuses ---------------------------------- */
@@ -279,145 +254,25 @@ static merge outlook_of(const fuser *x, const merge *all, tensor_id t)
 		return m;
 	const kernel *k = x->g->nodes[made->producer].kernel;
 	int lasting = count_lasting(x, all, t, &reader);
-	m.may = is_plain(k) && k->reducer == RED_NONE && lasting <= 1;
+	m.may = fuse_is_plain(k) && k->reducer == RED_NONE && lasting <= 1;
 	if (!m.may || x->readers[t] > 1)
 		return m;
 	const node *by = &x->g->nodes[reader];
 	int slot = 0;
 	while (by->inputs[slot] != t)
 		slot++;
-	m.may = is_plain(by->kernel) &&
-		count_reads(by->kernel->body, slot, &read) <= MOST_READS &&
+	m.may = fuse_is_plain(by->kernel) &&
+		fuse_count_reads(by->kernel->body, slot, &read) <= MOST_READS &&
 		read && reads_each_once(by->kernel, read);
 	m.reader = reader;
 	m.read = read;
 	return m;
 }
 
-/* ---- one kernel of two ------------------------------------------------- */
-
-typedef struct rewriter {
-	arena *a;
-	const kernel *first; /* replaces the read of `slot' */
-	int slot;
-	const int *inputs;   /* numbers of the first kernel's inputs, and .. */
-	kexpr *const *index; /* .. the values of its variables */
-} rewriter;
-
-static kexpr *copy_of(const rewriter *w, const kexpr *e)
-{
-	kexpr *to = ARENA_NEW(w->a, kexpr);
-	*to = *e;
-	to->args = ARENA_ARRAY(w->a, kexpr *, e->nargs);
-	return to;
-}
-
-/* The body of the first kernel in variables of the second. */
-static kexpr *rewrite_first(const rewriter *w, const kexpr *e)
-{
-	if (e->kind == KX_VAR)
-		return w->index[e->var];
-	kexpr *to = copy_of(w, e);
-	if (e->kind == KX_READ)
-		to->input = w->inputs[e->input];
-	for (int i = 0; i < e->nargs; i++)
-		to->args[i] = rewrite_first(w, e->args[i]);
-	return to;
-}
-
-/* Whether the interpreter computes an expression with more bits than its type
- * has.  It does not for reads, casts and choices among such values. */
-static bool is_wider_than_stored(const kexpr *e)
-{
-	bool chosen = e->kind == KX_FN && fn_table[e->fn].exact;
-	if (e->kind == KX_READ || e->kind == KX_CAST || e->kind == KX_BITCAST)
-		return false;
-	if (e->kind != KX_SELECT && !chosen)
-		return true;
-	for (int i = e->kind == KX_SELECT; i < e->nargs; i++)
-		if (is_wider_than_stored(e->args[i]))
-			return true;
-	return false;
-}
-
-/* Whether storing a value of type t rounds or truncates what an expression is
- * computed as.  The interpreter computes f32 in f64.  If the value were
- * recomputed in a fused kernel, it would differ from the stored one, and a test
- * for equality with a maximum would fail. */
-static bool storing_matters(const kexpr *e, dtype t)
-{
-	return t != DT_F64 && t != DT_BOOL && dtype_bits(t) < 64 &&
-	       (t != DT_F32 || is_wider_than_stored(e));
-}
-
-static kexpr *rewrite(const rewriter *w, const kexpr *e)
-{
-	if (e->kind == KX_READ && e->input == w->slot) {
-		rewriter inner = *w;
-		inner.index = e->args;
-		kexpr *x = rewrite_first(&inner, w->first->body);
-		bool cast = storing_matters(x, w->first->type) ||
-			    x->type != w->first->type;
-		return cast ? kx_cast(w->a, x, w->first->type) : x;
-	}
-	kexpr *to = copy_of(w, e);
-	if (e->kind == KX_READ)
-		to->input = e->input - (e->input > w->slot);
-	for (int i = 0; i < e->nargs; i++)
-		to->args[i] = rewrite(w, e->args[i]);
-	return to;
-}
-
-static const kernel *make_kernel(fuser *x, const pairing *p)
-{
-	const kernel *first = p->first, *second = p->second;
-	kernel *k = ARENA_NEW(x->a, kernel);
-	rewriter w = { x->a, first, p->slot, p->inputs, NULL };
-	*k = *second;
-	k->name = arena_printf(x->a, "%.*s+%.*s", LONGEST_NAME, first->name,
-			       LONGEST_NAME, second->name);
-	k->inputs = ARENA_ARRAY(x->a, kinput,
-				first->ninputs + second->ninputs);
-	k->ninputs = 0;
-	for (int i = 0; i < second->ninputs; i++)
-		if (i != p->slot)
-			k->inputs[k->ninputs++] = second->inputs[i];
-	for (int i = 0; i < first->ninputs; i++)
-		if (p->inputs[i] == k->ninputs)
-			k->inputs[k->ninputs++] = first->inputs[i];
-	k->body = rewrite(&w, second->body);
-	kernel_finish(x->a, k);
-	return k;
-}
-
-/* ---- pairs that were made before --------------------------------------- */
-
-static bool same_pairing(const pairing *p, const pairing *q)
-{
-	return p->first == q->first && p->second == q->second &&
-	       p->slot == q->slot &&
-	       !memcmp(p->inputs, q->inputs,
-		       (size_t)p->first->ninputs * sizeof(*p->inputs));
-}
-
-static const kernel *kernel_of(fuser *x, pairing *p)
-{
-	uint64_t hash = hash_bytes(HASH_SEED, &p->first, sizeof(p->first));
-	hash = hash_bytes(hash, &p->second, sizeof(p->second));
-	uint32_t at = 0;
-	for (int i; (i = hash_table_next(&x->by_kernels, hash, &at)) >= 0;)
-		if (same_pairing(p, &x->pairs.at[i]))
-			return x->pairs.at[i].made;
-	p->made = make_kernel(x, p);
-	hash_table_add(x->tmp, &x->by_kernels, hash, x->pairs.n);
-	vec_push(x->tmp, &x->pairs, *p);
-	return p->made;
-}
-
 /* ---- nodes ------------------------------------------------------------- */
 
 /* Makes the producer of an input a part of the node. */
-static void fuse(fuser *x, node_id second, int slot)
+void fuse_node(fuser *x, node_id second, int slot)
 {
 	node *n = &x->nodes[second];
 	node_id producer = x->g->tensors[n->inputs[slot]].producer;
@@ -440,10 +295,10 @@ static void fuse(fuser *x, node_id second, int slot)
 		if (x->last[m->inputs[i]] < second)
 			x->last[m->inputs[i]] = second;
 	}
-	n->kernel = kernel_of(x, &p);
+	n->kernel = fuse_kernel(x, &p);
 	n->inputs = ARENA_COPY(x->a, inputs, ninputs);
-	n->op = arena_printf(x->a, "%.*s+%.*s", LONGEST_NAME, m->op,
-			     LONGEST_NAME, n->op);
+	n->op = arena_printf(x->a, "%.*s+%.*s", FUSE_LONGEST_NAME, m->op,
+			     FUSE_LONGEST_NAME, n->op);
 	x->gone[producer] = true;
 }
 
@@ -451,7 +306,7 @@ static void fuse_inputs(fuser *x, node_id second)
 {
 	for (int slot = 0; slot < x->nodes[second].kernel->ninputs; slot++)
 		if (can_fuse(x, second, slot)) {
-			fuse(x, second, slot);
+			fuse_node(x, second, slot);
 			slot = -1;
 		}
 }
@@ -576,6 +431,9 @@ const merge *fuse_outlook(arena *a, const graph *g)
 	for (node_id n = g->nnodes; n-- > 0;) {
 		tensor_id t = g->nodes[n].output;
 		all[t] = outlook_of(&x, all, t);
+		all[t] = fuse_may_be_copy(&x, t) ?
+				 (merge){ .may = true, .reader = NONE } :
+				 all[t];
 	}
 	arena_free(x.tmp);
 	return all;
@@ -593,6 +451,7 @@ const graph *fuse_graph(arena *a, const graph *g, assignment *as)
 	count_readers(&x);
 	for (node_id n = 0; n < g->nnodes; n++)
 		fuse_inputs(&x, n);
+	fuse_copies(&x);
 	const graph *to = new_graph(&x, &fused);
 	arena_free(x.tmp);
 	*as = fused;

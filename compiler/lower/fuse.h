@@ -13,6 +13,9 @@
  * be kept longer than it would be; and no worker fetches more of a tensor that
  * both read, so that the byte model stays a bound.
  *
+ * Also merges copies in another order into the products of matrices that read
+ * them, however many (fuse_copies.c).
+ *
  * Results are the same bit for bit: if the interpreter computes with more bits
  * than the first node's result has, its expression is cast to that type.
  *

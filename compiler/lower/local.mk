@@ -8,7 +8,8 @@ noinst_LIBRARIES += %D%/liblower.a
 	%D%/cost.c %D%/cost.h \
 	%D%/folds.c \
 	%D%/schedule_early.c \
-	%D%/fuse.c %D%/fuse.h \
+	%D%/fuse.c %D%/fuse.h %D%/fuse_parts.h \
+	%D%/fuse_copies.c %D%/fuse_kernel.c \
 	%D%/schedule_late.c \
 	%D%/lower.c %D%/lower.h \
 	%D%/schedule.c %D%/schedule.h \
