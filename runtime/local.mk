@@ -151,6 +151,7 @@ kernel_headers = \
 	include/tdl/planes.h \
 	include/tdl/product.h \
 	include/tdl/scalar.h \
+	include/tdl/squares.h \
 	include/tdl/sums.h
 tdlincludedir = $(includedir)/tdl
 tdlinclude_HEADERS = $(kernel_headers) include/tdl/cuda.h \

@@ -17,6 +17,70 @@ static void store_body(emitter *g, const void *arg)
 	    print_stored(&g->p, e, g->k->type));
 }
 
+/* Whether e is an element of a tensor, at an index that needs no check, which
+ * lies beside the next one along loop `across' and in another row than that
+ * along `inner'. */
+static bool lies_across(const emitter *g, const kexpr *e)
+{
+	const nest *n = &g->p.nest;
+	if (dtype_bits(e->type) < 32 || step_of(n, e, g->s.across) != 1)
+		return false;
+	for (int d = 0; d < kx_ndim(e); d++)
+		if (!linear_of(n, e->args[d]).affine ||
+		    needs_check(&g->p, e, d))
+			return false;
+	return linear_of(n, e->args[kx_ndim(e) - 1]).coef[g->s.across] == 1 &&
+	       step_of(n, e, g->s.inner) >= FAR_STEP;
+}
+
+/* Turns the square at hand of what a read moves over, and has the read take its
+ * elements from there. */
+static void turn_square(emitter *g, const kexpr *read)
+{
+	const char *x = loop_name(g, g->s.across);
+	const char *y = loop_name(g, g->s.inner);
+	const char *name = g->p.input[read->input];
+	const char *to = arena_printf(g->p.a, "%s_turned%d", name,
+				      g->p.loaded.n);
+	int64_t coef[MAX_NDIM];
+	for (int d = 0; d < kx_ndim(read); d++)
+		coef[d] = linear_of(&g->p.nest, read->args[d])
+				  .coef[g->s.inner];
+	SAY("%s %s[TDL_SQUARE * TDL_SQUARE];", type_of_element(read->type),
+	    to);
+	text_block(&g->t);
+	SAY("const int64_t %s = %s_0, %s = %s_0;", x, x, y, y);
+	SAY("tdl_turn_%d(&%s, %s,", dtype_bits(read->type),
+	    print_element_at(&g->p, read),
+	    print_step(g, name, coef, kx_ndim(read)));
+	SAY("\t    %s_1 - %s_0, %s_1 - %s_0, %s);", y, y, x, x, to);
+	CLOSE();
+	vec_push(g->p.a, &g->p.loaded,
+		 ((named){ read, arena_printf(g->p.a,
+					      "%s[(%s - %s_0) * TDL_SQUARE + "
+					      "%s - %s_0]", to, x, x, y, y) }));
+}
+
+static bool is_turned(const emitter *g, const kexpr *read)
+{
+	for (int i = 0; i < g->p.loaded.n; i++)
+		if (kx_equal(g->p.loaded.at[i].e, read))
+			return true;
+	return false;
+}
+
+/* Turns the squares of all reads that lie so and are made at every point: what
+ * a condition leaves out may lie outside of its input. */
+static void turn_squares(emitter *g, const kexpr *e)
+{
+	if (e->kind == KX_READ && lies_across(g, e) && !is_turned(g, e))
+		turn_square(g, e);
+	if (e->kind != KX_CAST && (e->kind != KX_FN || e->type == DT_BOOL))
+		return;
+	for (int i = 0; i < e->nargs; i++)
+		turn_squares(g, e->args[i]);
+}
+
 /* Emits two loops in squares, so that the elements of a cache line are used
  * while it is in the cache, along either loop. */
 static void emit_squares(emitter *g, loop_set all)
@@ -27,10 +91,12 @@ static void emit_squares(emitter *g, loop_set all)
 	int n = open_loops(g, set_without(set_without(all, inner), across));
 	open_stretches(g, across, "TDL_SQUARE");
 	open_stretches(g, inner, "TDL_SQUARE");
+	turn_squares(g, g->k->body);
 	OPEN("for (int64_t %s = %s_0; %s < %s_1; %s++)", x, x, x, x, x);
 	emit_run(g, inner, stretch(g, inner, 0), stretch(g, inner, 1),
 		 g->k->body, store_body, NULL);
 	close_loops(g, n + 3);
+	g->p.loaded.n = 0;
 }
 
 /* ---- inputs that are read in another shape ------------------------------ */

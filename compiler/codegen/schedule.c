@@ -162,16 +162,27 @@ static bool is_near(const nest *n, const kexpr *e, int l)
 	return step > 0 && step < FAR_STEP;
 }
 
+/* Whether some read in e goes along its memory with loop l and across it with
+ * the innermost loop. */
+static bool lies_across(const nest *n, const kexpr *e, int l, int inner)
+{
+	bool found = e->kind == KX_READ && is_near(n, e, l) &&
+		     step_of(n, e, inner) >= FAR_STEP;
+	for (int i = 0; i < e->nargs && !found; i++)
+		found = lies_across(n, e->args[i], l, inner);
+	return found;
+}
+
 /* The loop that is walked in squares with the innermost one; -1 if there is
  * none. */
 static int find_across(const nest *n, const kexpr *e, loop_set out, int inner)
 {
-	if (inner < 0 || step_of(n, e, inner) < FAR_STEP)
+	if (inner < 0 || n->loops[inner].part != LOOP_WHOLE)
 		return -1;
 	for (int l = inner - 1; l >= 0; l--)
 		if (out & loop_bit(l) && n->loops[l].part == LOOP_WHOLE &&
-		    is_near(n, e, l))
-			return n->loops[inner].part == LOOP_WHOLE ? l : -1;
+		    lies_across(n, e, l, inner))
+			return l;
 	return -1;
 }
 

@@ -20,4 +20,6 @@
 #define TDL_FMA	     tdl_fma_i64
 #include "tdl/product.h"
 
+#include "tdl/squares.h"
+
 #endif

@@ -1,5 +1,5 @@
 /* Tests: compiler/codegen */
-/* Tensors that are read in another shape, against the interpreter. */
+/* Tensors that are read in another shape or order, against the interpreter. */
 #include "config.h"
 
 #include <check.h>
@@ -74,10 +74,49 @@ START_TEST(random_reshapes)
 }
 END_TEST
 
+/* out[i, j, k] = x[p(i), p(j), p(k)] + .., with any order p, beside others that
+ * are read in another order, under a condition, or in even steps. */
+static kernel *random_order(int unused)
+{
+	static const int64_t sizes[] = {0, 1, 3, 8, 16, 17, 33, 48};
+	static const dtype types[] = {DT_F32, DT_F64, DT_I32, DT_I64, DT_BF16};
+	static const char *const names[] = {"i", "j", "k"};
+	dtype t = types[pick(0, 5)];
+	kernel *k = begin("order", RED_NONE, t);
+	kexpr *v[3], *e = NULL;
+	int n[3];
+	(void)unused;
+	for (int i = 0; i < 3; i++) {
+		n[i] = (int)sizes[pick(pick(0, 8) ? 1 : 0, 8)];
+		v[i] = add_var(k, names[i], KVAR_OUTPUT, n[i]);
+	}
+	for (int reads = pick(1, 4), r = 0; r < reads; r++) {
+		int p = pick(0, 3), q = (p + pick(1, 3)) % 3, s = 3 - p - q;
+		int step = pick(0, 5) ? 1 : 2;
+		int in = add_input(k, names[r], t, 3, n[p], step * n[q] + 1,
+				   n[s]);
+		kexpr *one = READ(k, in, NULL, v[p],
+				  add(mul(num(step), v[q]), num(1)), v[s]);
+		if (!pick(0, 4))
+			one = kx_select(mem, kx_fn2(mem, FN_LT, v[2], num(5)),
+					one, constant(t, 1));
+		e = e ? add(e, one) : one;
+	}
+	k->body = e;
+	return k;
+}
+
+START_TEST(random_orders)
+{
+	check_drawn(60, random_order);
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("reshaped");
 	TCase *c = kernel_case(s, "reshaped");
 	tcase_add_test(c, random_reshapes);
+	tcase_add_test(c, random_orders);
 	return s;
 }
