@@ -11,6 +11,7 @@ typedef struct known_stage {
 	pipeline_way way;
 	const search_result *search; /* NULL: not planned yet */
 	const plan *draft; /* of lower_stage; NULL: not lowered yet */
+	const plan *least; /* the same without copies kept for others */
 } known_stage;
 
 /* The stages of one graph's divisions, planned for one machine and within one

@@ -7,6 +7,7 @@
 
 #include "compiler/lower/stage_recompute.h"
 #include "compiler/lower/stage_ties.h"
+#include "compiler/portfolio/pipeline_sums.h"
 #include "compiler/simulate/simulate.h"
 
 int *pipeline_even(arena *a, int devices, int nstages)
@@ -160,6 +161,35 @@ static pipeline schedule_of(const plan_request *how, const pipeline_layers *l,
 			   NULL };
 }
 
+/* The programs that take the least memory, in place of those of stages that
+ * exceed their devices' limits: copies were kept as far as a stage alone, with
+ * one micro-batch in flight, allows it.  Returns whether any differs; sets
+ * *failed when errors were added. */
+static bool drop_copies(const plan_request *how, const pipeline_result *r,
+			const lower_options *o, lower_stage *all, bool *failed)
+{
+	lower_options least = *o;
+	bool any = false;
+	least.memory = 1;
+	for (int s = 0, begin = 0; s < r->plan->nstages && !*failed; s++) {
+		known_stage *x = r->stages[s].known;
+		int end = begin + x->way.devices;
+		double limit = pipeline_limit(how, begin, end);
+		begin = end;
+		if ((double)r->plan->stages[s].arena_bytes <= limit)
+			continue;
+		if (!x->least)
+			x->least = lower_stage_draft(how->arena, &all[s],
+						     &least, how->sink);
+		*failed = !x->least;
+		if (*failed || x->least->ninstrs == x->draft->ninstrs)
+			continue;
+		all[s].draft = x->least;
+		any = true;
+	}
+	return any;
+}
+
 /* Lowers the stages, each once.  NULL when errors were added. */
 static lower_stage *lower_stages(const plan_request *how,
 				 const pipeline_result *r, int n,
@@ -177,6 +207,22 @@ static lower_stage *lower_stages(const plan_request *how,
 			return NULL;
 	}
 	return all;
+}
+
+/* Makes r->plan of its stages.  Returns false after adding errors. */
+static bool lower_all(const plan_request *how, const stage_homes *h,
+		      const pipeline *order, const lower_options *o,
+		      pipeline_result *r)
+{
+	arena *a = how->arena;
+	bool failed = false;
+	lower_stage *all = lower_stages(how, r, h->d->nstages, o);
+	if (!all)
+		return false;
+	r->plan = lower_pipeline(a, h, all, order, o, how->sink);
+	if (r->plan && drop_copies(how, r, o, all, &failed))
+		r->plan = lower_pipeline(a, h, all, order, o, how->sink);
+	return r->plan && !failed;
 }
 
 /* The stages of the graph divided by d, after ties and, if wanted,
@@ -219,11 +265,7 @@ bool pipeline_plan(const plan_request *how, const pipeline_layers *l,
 			return false;
 	if (r->refused)
 		return true;
-	const lower_stage *stages = lower_stages(how, r, cut->nstages, &o);
-	if (!stages)
-		return false;
-	r->plan = lower_pipeline(a, h, stages, &order, &o, how->sink);
-	if (!r->plan)
+	if (!lower_all(how, h, &order, &o, r))
 		return false;
 	set_layers(l, cut, r);
 	pipeline_count(how, r);
