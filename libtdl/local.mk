@@ -75,6 +75,7 @@ noinst_LIBRARIES += %D%/libjobs.a %D%/libapi.a
 	%D%/program_files.c %D%/program_files.h \
 	%D%/rule_text.c %D%/rule_text.h \
 	%D%/stages_chart.c \
+	%D%/stages_excess.c %D%/stages_excess.h \
 	%D%/stages_reasons.c %D%/stages_reasons.h \
 	%D%/stages_show.c \
 	%D%/stages_tensor.c \

@@ -10,7 +10,6 @@
 #include "compiler/portfolio/pipeline_plan.h"
 #include "libtdl/api.h"
 #include "libtdl/plan_frontier.h"
-#include "libtdl/plan_memory.h"
 #include "libtdl/plan_search.h"
 #include "libtdl/plan_speed.h"
 #include "libtdl/planner_table.h"
@@ -34,14 +33,11 @@ static int64_t room_beside(const plan *p, int64_t limit)
 	return limit > p->arena_bytes ? limit - p->arena_bytes : 0;
 }
 
-/* The plan as processors run it: with chains of runs, and with packed factors
- * kept as far as the limit allows. */
-static const plan *for_processors(arena *a, const plan *p, const topology *t,
-				  int64_t limit)
+/* A copy of the plan with packed factors kept as far as the limit allows. */
+static const plan *with_kept(arena *a, const plan *p, int64_t limit)
 {
-	plan *own = p ? plan_with_chains(a, p, t) : NULL;
-	if (own)
-		codegen_keep(own, room_beside(own, limit));
+	plan *own = ARENA_COPY(a, p, 1);
+	codegen_keep(own, room_beside(own, limit));
 	return own;
 }
 
@@ -115,8 +111,8 @@ static void find_plan(api_call *c, void *arg)
 		took->seconds = clock_seconds() - begun;
 		r.search = took;
 	}
-	r.plan = for_processors(c->job.arena, r.plan, how.topology,
-				how.memory);
+	if (r.plan)
+		r.plan = with_kept(c->job.arena, r.plan, how.memory);
 	keep_found(c, s, &how, &r);
 	const planner_request others = others_of(&o, &how, s->result->found,
 						 clock_seconds() - begun);

@@ -13,7 +13,8 @@ static cli_status refuse(job *d, const plan_request *how,
 	plan_result r;
 	if (!plan_lowered(how, least->search, &lower, least->program, &r))
 		return CLI_OK;
-	plan_fits(d, how, r.plan);
+	plan_say_excess(d, how, plan_with_chains(d->arena, r.plan,
+						 how->topology));
 	return CLI_NO_PLAN;
 }
 
@@ -37,6 +38,8 @@ cli_status plan_of_frontier(job *d, const plan_request *how, int64_t n,
 				 "there is no plan %lld", f->points.n,
 				 f->points.n == 1 ? "" : "s", (long long)n);
 	*made = plan_frontier_plan(how, f, (int)n - 1, r);
+	if (*made)
+		r->plan = plan_with_chains(d->arena, r->plan, how->topology);
 	return CLI_OK;
 }
 

@@ -54,8 +54,7 @@ static const char *instant(arena *a, const plan *p, int instr)
 	return arena_printf(a, "when %s is moved", p->tensors[b->tensor].name);
 }
 
-/* Reports the plan's excess, and options that would allow it. */
-static void say_excess(job *d, const plan_request *how, const plan *p)
+void plan_say_excess(job *d, const plan_request *how, const plan *p)
 {
 	arena *a = d->arena;
 	plan_peak x = plan_find_peak(a, p);
@@ -88,13 +87,7 @@ plan *plan_with_chains(arena *a, const plan *p, const topology *t)
 	return own;
 }
 
-bool plan_fits(job *d, const plan_request *how, const plan *p)
+bool plan_fits(const plan_request *how, const plan *p)
 {
-	if (how->memory == 0 || p->arena_bytes <= how->memory)
-		return true;
-	p = plan_with_chains(d->arena, p, how->topology);
-	if (p->arena_bytes <= how->memory)
-		return true;
-	say_excess(d, how, p);
-	return false;
+	return how->memory == 0 || p->arena_bytes <= how->memory;
 }

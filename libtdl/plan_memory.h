@@ -10,9 +10,11 @@
  * or if no machine is named. */
 plan *plan_with_chains(arena *a, const plan *p, const topology *t);
 
-/* Whether a plan, with its chains, needs at most how->memory bytes (0: any
- * number).  If not, prints by how much it exceeds them, the buffers that cause
- * it, and what would be enough. */
-bool plan_fits(job *d, const plan_request *how, const plan *p);
+/* Whether a plan needs at most how->memory bytes (0: any number). */
+bool plan_fits(const plan_request *how, const plan *p);
+
+/* Prints by how much a plan exceeds how->memory, the buffers that cause it, and
+ * what would be enough. */
+void plan_say_excess(job *d, const plan_request *how, const plan *p);
 
 #endif

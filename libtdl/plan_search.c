@@ -15,6 +15,7 @@
 #include "libtdl/plan_published.h"
 #include "libtdl/plan_stages.h"
 #include "libtdl/plan_turns.h"
+#include "libtdl/stages_excess.h"
 
 const char *const plan_objectives[] = { "time", "bytes", "memory", NULL };
 
@@ -201,9 +202,12 @@ bool plan_request_of(job *d, const graph *g, plan_options *o,
 bool plan_search_once(const plan_request *how, const lower_options *lower,
 		      plan_result *r)
 {
-	return !strcmp(how->algorithm, PLAN_AUTO)
-		       ? plan_auto(how, lower, NULL, 0, r)
-		       : plan_by_planner(how, lower, r);
+	bool made = !strcmp(how->algorithm, PLAN_AUTO)
+			    ? plan_auto(how, lower, NULL, 0, r)
+			    : plan_by_planner(how, lower, r);
+	if (made && !r->search->error)
+		r->plan = plan_with_chains(how->arena, r->plan, how->topology);
+	return made;
 }
 
 /* Warns about a batch that is too small for a planner that divides it. */
@@ -223,6 +227,20 @@ static void warn_few_samples(job *d, const plan_request *how,
 		diag_warning_in(d->sink, DIAG_FEW_SAMPLES, g->name, "%s", text);
 }
 
+/* Whether the plan fits.  If not, says what the plan that needs least does:
+ * this one or, where it is not NULL, a pipeline that needs less. */
+static bool is_within(job *d, const plan_request *how, const plan_result *r,
+		      const pipeline_result *least)
+{
+	if (plan_fits(how, r->plan))
+		return true;
+	if (least && least->peak_bytes < r->plan->arena_bytes)
+		stages_excess_of(d, how, least);
+	else
+		plan_say_excess(d, how, r->plan);
+	return false;
+}
+
 cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 		       const lower_options *lower, plan_result *r, bool *made)
 {
@@ -237,13 +255,15 @@ cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 	if (plan_places(how->algorithm))
 		return plan_devices_search(d, how, r, made);
 	stages_ahead ahead;
+	const pipeline_result *least;
 	*made = plan_stages_ahead(d, how, o, &ahead);
 	if (*made && ahead.found)
 		best.beat = ahead.found->seconds;
 	*made = *made && (o->any_turns
 			  ? plan_any_turns(d, &best, o, lower, r)
 			  : plan_search_once(&best, lower, r));
-	*made = *made && plan_stages_beside(d, how, o, &ahead, r);
+	*made = *made && plan_stages_beside(d, how, o, &ahead, r,
+					     &least);
 	if (!*made || r->pipeline)
 		return CLI_OK;
 	if (r->search->error) {
@@ -254,5 +274,5 @@ cli_status plan_search(job *d, const plan_request *how, const plan_options *o,
 	warn_few_samples(d, &best, r->search);
 	plan_warn_replicated(d->arena, best.graph, &r->search->assignment,
 			     &o->strict, d->sink);
-	return plan_fits(d, &best, r->plan) ? CLI_OK : CLI_NO_PLAN;
+	return is_within(d, &best, r, least) ? CLI_OK : CLI_NO_PLAN;
 }

@@ -120,7 +120,8 @@ bool plan_request_of(job *d, const graph *g, plan_options *o,
 /* The options for a division into `turns' turns. */
 turns_options plan_turns_options(const plan_options *o, int turns);
 
-/* Searches with the request as it is.  Returns false after adding errors. */
+/* Searches with the request as it is; r->plan has its chains
+ * (plan_with_chains()).  Returns false after adding errors. */
 bool plan_search_once(const plan_request *how, const lower_options *lower,
 		      plan_result *r);
 

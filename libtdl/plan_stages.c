@@ -17,6 +17,7 @@
 #include "libtdl/plan_published.h"
 #include "libtdl/plan_report.h"
 #include "libtdl/plan_turns.h"
+#include "libtdl/stages_excess.h"
 
 /* ---- options ----------------------------------------------------------- */
 
@@ -177,11 +178,10 @@ static bool plan_pinned(const plan_request *how, const pipeline_aims *aims,
 	return stage_pins_plan(&one, aims, &p, r);
 }
 
-/* Makes *r from a graph with turns.  Returns false when errors were added. */
-static bool try_stages(const stages_search *x, const graph *g,
-		       const pipeline_aims *aims, pipeline_result *r)
+bool plan_stages_make(const plan_request *how, const graph *g,
+		      const pipeline_aims *aims, pipeline_result *r)
 {
-	plan_request one = *x->how;
+	plan_request one = *how;
 	one.graph = g;
 	if (pins_are_given(&one.pins))
 		return plan_pinned(&one, aims, r);
@@ -224,7 +224,7 @@ static bool try_turns(stages_search *x, const graph *g, int turns,
 	if (best->plan && pipeline_is_within(x->how, best) &&
 	    (aims.beat <= 0 || best->seconds < aims.beat))
 		aims.beat = best->seconds;
-	if (!one || !try_stages(x, one, &aims, &r))
+	if (!one || !plan_stages_make(x->how, one, &aims, &r))
 		return false;
 	take(x, one, &r, best, to);
 	return true;
@@ -252,81 +252,6 @@ static bool try_all_turns(stages_search *x, const graph *g,
 		qsort(to->tried.at, (size_t)to->tried.n, sizeof(plan_try),
 		      by_turns);
 	return n > 0;
-}
-
-/* ---- where nothing fits ------------------------------------------------ */
-
-static void say_if_fits(const stages_search *x, const graph *g,
-			const pipeline_aims *aims, const char *what)
-{
-	pipeline_result r;
-	int before = diag_errors(x->job->sink);
-	if (!try_stages(x, g, aims, &r))
-		diag_forgive(x->job->sink, before);
-	else if (pipeline_fits(x->how, &r))
-		cli_failed(&x->job->program, "%s: a device needs %s", what,
-			   plan_bytes_text(x->job->arena, r.peak_bytes));
-}
-
-/* Prints the changes of options that would make a plan fit, each by itself.
- * `one' is the graph with the turns of the plan that does not fit. */
-static void say_remedies(const stages_search *x, const graph *g,
-			 const graph *one)
-{
-	const plan_options *o = x->options;
-	const job *d = x->job;
-	arena *a = d->arena;
-	pipeline_aims other = o->aims, more_stages = o->aims;
-	pipeline_aims again = o->aims;
-	turns_options t = plan_turns_options(o, 2 * one->turns->turns);
-	int before = diag_errors(d->sink);
-	other.kind = SCHEDULE_1F1B;
-	other.chunks = 1;
-	if (o->aims.kind != SCHEDULE_1F1B && !o->aims.any_schedule)
-		say_if_fits(x, one, &other,
-			    arena_printf(a, "with %s %s",
-					 job_option(d, "schedule"),
-					 schedule_name(SCHEDULE_1F1B)));
-	again.recompute = true;
-	if (g->training && !o->aims.recompute)
-		say_if_fits(x, one, &again,
-			    arena_printf(a, "with %s %s",
-					 job_option(d, "recompute"),
-					 TRAIN_BY_STAGE));
-	more_stages.nstages *= 2;
-	if (more_stages.nstages > 0 && more_stages.nstages <= x->how->k)
-		say_if_fits(x, one, &more_stages,
-			    arena_printf(a, "with %s %d",
-					 job_option(d, "stages"),
-					 more_stages.nstages));
-	const graph *more = !o->any_turns && t.turns <= PLAN_MAX_TURNS &&
-				    t.turns <= one->turns->batch ?
-		graph_in_turns(a, g, &t, d->sink) : NULL;
-	diag_forgive(d->sink, before);
-	if (more)
-		say_if_fits(x, more, &o->aims,
-			    arena_printf(a, "with %s %d",
-					 job_option(d, "micro-batches"),
-					 t.turns));
-}
-
-static void say_excess(const stages_search *x, const graph *g,
-		       const pipeline_result *r)
-{
-	double limit;
-	int at = pipeline_fullest(x->how, r, &limit);
-	const pipeline_stage *s = &r->stages[at];
-	int64_t bytes = r->plan->stages[at].arena_bytes;
-	bool asked = limit >= (double)x->how->memory && x->how->memory > 0;
-	cli_failed(&x->job->program, "stage %d (%d layer%s, '%s' to '%s') "
-		   "needs %s on each of its devices, %s more than %s", at,
-		   s->nlayers, s->nlayers == 1 ? "" : "s", s->first_node,
-		   s->last_node, plan_bytes_text(x->job->arena, bytes),
-		   plan_bytes_text(x->job->arena, bytes - (int64_t)limit),
-		   asked ? arena_printf(x->job->arena, "%s allows",
-					job_option(x->job, "memory"))
-			 : "one of them has");
-	say_remedies(x, g, x->best);
 }
 
 /* ---- one stage ---------------------------------------------------------- */
@@ -437,7 +362,7 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 	} else {
 		x.best = g;
 		r->batch = g->turns->batch;
-		*made = try_stages(&x, g, &x.aims, best);
+		*made = plan_stages_make(how, g, &x.aims, best);
 	}
 	if (*made && may_be_whole(&x, best))
 		*made = try_whole(&x, lower, best, r);
@@ -446,7 +371,7 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 	if (!best->plan)
 		cli_failed(&d->program, "%s", best->refused);
 	else if (!pipeline_fits(how, best))
-		say_excess(&x, o->model, best);
+		stages_excess_say(d, how, o, x.best, best);
 	if (!pipeline_fits(how, best))
 		return best->absent ? CLI_MACHINE : CLI_NO_PLAN;
 	r->graph = x.best->whole ? x.best->whole : x.best;
@@ -518,7 +443,7 @@ static bool try_asked(stages_search *x, pipeline_result *best,
 	if (o->any_turns)
 		return try_all_turns(x, x->how->graph, best, tried);
 	return !(x->best = asked_turns(x)) ||
-	       try_stages(x, x->best, &x->aims, best);
+	       plan_stages_make(x->how, x->best, &x->aims, best);
 }
 
 static bool fits_stages(const plan_request *how, const pipeline_result *r)
@@ -552,17 +477,39 @@ bool plan_stages_ahead(job *d, const plan_request *how, const plan_options *o,
 		return false;
 	if (fits_stages(how, best))
 		to->found = best;
+	else if (best->plan)
+		to->least = best;
+	return true;
+}
+
+/* Searches again, for pipelines that recompute, where nothing fits.  *best: the
+ * better of both. */
+static bool try_recomputing(stages_search *x, pipeline_result *best,
+			    plan_result *tried)
+{
+	stages_search again = *x;
+	pipeline_result r = { 0 };
+	again.aims.recompute = true;
+	again.best = NULL;
+	if (!try_asked(&again, &r, tried))
+		return false;
+	if (!pipeline_is_better(x->how, &r, best))
+		return true;
+	*best = r;
+	x->best = again.best;
 	return true;
 }
 
 bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
-			const stages_ahead *ahead, plan_result *r)
+			const stages_ahead *ahead, plan_result *r,
+			const pipeline_result **least)
 {
 	stages_search x = { .job = d, .how = how, .options = o,
 			    .aims = beside };
 	pipeline_result *best = ARENA_NEW(d->arena, pipeline_result);
 	plan_result tried = { 0 };
 	bool room = has_room(how, r);
+	*least = NULL;
 	if (!may_have_stages(how, o))
 		return true;
 	if (ahead->found) {
@@ -575,15 +522,14 @@ bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
 		x.aims.beat = r->seconds;
 	if (!ahead->searched && !try_asked(&x, best, &tried))
 		return false;
-	if (!room && how->graph->training && !fits_stages(how, best)) {
-		pipeline_result *again = ARENA_NEW(d->arena, pipeline_result);
-		x.aims.recompute = true;
-		x.best = NULL;
-		if (!try_asked(&x, again, &tried))
-			return false;
-		best = again;
-	}
+	if (ahead->least)
+		*best = *ahead->least;
+	if (!room && how->graph->training && !fits_stages(how, best) &&
+	    !try_recomputing(&x, best, &tried))
+		return false;
 	if (fits_stages(how, best) && (!room || best->seconds < r->seconds))
 		take_place(&x, best, false, &tried, r);
+	else if (!room && best->plan)
+		*least = best;
 	return true;
 }

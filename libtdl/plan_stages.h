@@ -18,11 +18,18 @@ cli_status plan_stages_search(job *d, const plan_request *how,
 			      const lower_options *lower, plan_result *r,
 			      bool *made);
 
+/* Makes a pipeline of g, which has turns, as how asks: by pins, by a published
+ * planner, or by the search.  Returns false after adding errors. */
+bool plan_stages_make(const plan_request *how, const graph *g,
+		      const pipeline_aims *aims, struct pipeline_result *r);
+
 /* A search for stages before that for a plan without. */
 typedef struct stages_ahead {
 	bool searched;
 	/* The plan, if one was found within the memory; NULL. */
 	const struct pipeline_result *found;
+	/* otherwise the one that needs least, if there is any; NULL */
+	const struct pipeline_result *least;
 } stages_ahead;
 
 /* Finds a plan of several stages of a large graph, within the memory, for
@@ -34,9 +41,11 @@ bool plan_stages_ahead(job *d, const plan_request *how, const plan_options *o,
 /* If micro-batches are requested and plans are compared by time, looks for a
  * plan of several stages.  It replaces *r, the plan of auto without stages, if
  * it is faster, or fits in memory where *r does not. ahead: from
- * plan_stages_ahead().  Returns false after adding errors. */
+ * plan_stages_ahead(); *least: where nothing fits, the pipeline that needs
+ * least, or NULL.  Returns false after adding errors. */
 bool plan_stages_beside(job *d, const plan_request *how, const plan_options *o,
-			const stages_ahead *ahead, plan_result *r);
+			const stages_ahead *ahead, plan_result *r,
+			const struct pipeline_result **least);
 
 json_t *plan_stages_json(const plan_result *r);
 void plan_stages_text(FILE *to, arena *a, const plan_result *r);

@@ -23,8 +23,7 @@ int pipeline_fullest(const plan_request *how, const pipeline_result *r,
 	return fullest;
 }
 
-/* The memory of the stage with the greatest excess, relative to what it has. */
-static double excess_of(const plan_request *how, const pipeline_result *r)
+double pipeline_excess(const plan_request *how, const pipeline_result *r)
 {
 	double limit;
 	int s = pipeline_fullest(how, r, &limit);
@@ -33,7 +32,7 @@ static double excess_of(const plan_request *how, const pipeline_result *r)
 
 bool pipeline_is_within(const plan_request *how, const pipeline_result *r)
 {
-	return excess_of(how, r) <= 1;
+	return pipeline_excess(how, r) <= 1;
 }
 
 bool pipeline_fits(const plan_request *how, const pipeline_result *r)
@@ -50,5 +49,6 @@ bool pipeline_is_better(const plan_request *how, const pipeline_result *x,
 	bool fits = pipeline_is_within(how, x);
 	if (fits != pipeline_is_within(how, y))
 		return fits;
-	return fits ? x->seconds < y->seconds : x->peak_bytes < y->peak_bytes;
+	return fits ? x->seconds < y->seconds
+		    : pipeline_excess(how, x) < pipeline_excess(how, y);
 }

@@ -15,6 +15,9 @@ bool pipeline_is_better(const plan_request *how, const pipeline_result *x,
 int pipeline_fullest(const plan_request *how, const pipeline_result *r,
 		     double *limit);
 
+/* The memory of that stage, relative to what each of its devices may use. */
+double pipeline_excess(const plan_request *how, const pipeline_result *r);
+
 /* Whether no device needs more than its limit. */
 bool pipeline_is_within(const plan_request *how, const pipeline_result *r);
 

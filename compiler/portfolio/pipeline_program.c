@@ -10,6 +10,9 @@
  * proven. */
 enum { MOST_TIMES = 512 };
 
+/* The weight of the longest stage where nothing else counts. */
+#define ONLY_LONGEST 1e6
+
 typedef struct range {
 	int begin, end;
 } range;
@@ -33,6 +36,12 @@ typedef struct program {
 static int least_of(int x, int y)
 {
 	return x < y ? x : y;
+}
+
+/* The number of times that the longest stage counts besides the sum of all. */
+static double weight_of_longest(const program *x)
+{
+	return x->p->least_longest ? ONLY_LONGEST : x->p->micro_batches - 1;
 }
 
 /* ---- tables ------------------------------------------------------------ */
@@ -218,7 +227,7 @@ static double try_time(arena *a, const program *x, double longest,
 			continue;
 		arena *tmp = arena_new();
 		double most = read_split(tmp, x, s, longest, &one);
-		double all = sum + (x->p->micro_batches - 1) * most;
+		double all = sum + weight_of_longest(x) * most;
 		if (all < best->seconds) {
 			bool proven = best->proven;
 			read_split(a, x, s, longest, best);
@@ -251,7 +260,7 @@ static int first_possible(arena *a, const program *x, pipeline_split *best)
 static void search_range(arena *a, program *x, int lo, int hi, double least,
 			 pipeline_split *best)
 {
-	double more = x->p->micro_batches - 1;
+	double more = weight_of_longest(x);
 	if (lo >= hi || least + more * x->times[lo] >= best->seconds)
 		return;
 	if (x->left-- <= 0) {

@@ -18,6 +18,9 @@ typedef struct pipeline_problem {
 	bool single;
 	int least_stages, most_stages;
 	int micro_batches;
+	/* Finds the least longest stage, and of those splits the least sum,
+	 * instead of the least step. */
+	bool least_longest;
 	/* Determines the micro-batches in flight; not interleaved. */
 	pipeline_schedule kind;
 	/* Seconds per micro-batch of a stage with layers [i, j) on groups [a,
@@ -35,7 +38,9 @@ typedef struct pipeline_split {
 	int nstages;
 	/* nstages + 1 elements: first layers, first groups */
 	int *first, *group;
-	double seconds, longest; /* of a step; of a stage */
+	/* of a step, unless the least longest stage is asked for; of a
+	 * stage */
+	double seconds, longest;
 	bool proven; /* no other split takes less, by these seconds */
 } pipeline_split;
 

@@ -181,6 +181,13 @@ static int by_expected(const void *x, const void *y)
 		       : a->cut.nstages - b->cut.nstages;
 }
 
+static int by_share(const void *x, const void *y)
+{
+	const candidate *a = x, *b = y;
+	return a->share != b->share ? (a->share < b->share ? -1 : 1)
+				    : by_expected(x, y);
+}
+
 /* Plans the splits expected to be fastest.  Returns how many. */
 static int judge_all(searcher *x, candidates *all, pipeline_result *best)
 {
@@ -416,14 +423,56 @@ static void try_whole_states(searcher *x, pipeline_result *best)
 		judge(x, &cut, best->sampled, best);
 }
 
-/* Searches and refines splits of all kinds. */
-static void search_all(searcher *x, pipeline_result *best)
+/* Plans the new splits that are expected to need the least memory, as far as
+ * they may need less than the least so far. */
+static int judge_least(searcher *x, pipeline_result *least)
+{
+	candidates all = { 0 };
+	int n = 0;
+	pipeline_splits_find(x, x->aims->any_schedule ? SCHEDULE_1F1B
+						      : x->aims->kind, &all);
+	if (all.n > 0)
+		qsort(all.at, (size_t)all.n, sizeof(candidate), by_share);
+	for (int i = 0; i < all.n && n < MOST_PLANNED; i++) {
+		const candidate *c = &all.at[i];
+		if (is_planned(x, &c->cut) ||
+		    (least->plan && c->share > MOST_SHARE *
+				    pipeline_excess(x->how, least)))
+			continue;
+		judge(x, &c->cut, c->sampled, least);
+		n++;
+	}
+	return n;
+}
+
+/* Plans the fastest splits, and those that are expected to need the least
+ * memory.  The fastest within a limit may turn out to need more, where others
+ * do not; and if nothing fits, the result says what would be enough.  So what
+ * was learnt within this limit is forgotten: with one that is enough the search
+ * comes to the same splits. */
+static void search_least(searcher *x, pipeline_result *best)
+{
+	pipeline_result least = { 0 };
+	const pipeline_refusals refused = x->refused;
+	bool any;
+	pipeline_sums_forget(&x->sums);
+	x->planned.n = 0;
+	x->share = INFINITY;
+	judge_within(x, &least, &any);
+	x->by_memory = true;
+	for (int r = 0; r < MOST_ROUNDS_BELOW && !x->failed; r++)
+		if (judge_least(x, &least) == 0)
+			break;
+	x->by_memory = false;
+	x->refused = refused;
+	refine(x, &least);
+	take_better(x, &least, best);
+}
+
+/* Searches and refines more splits of a small graph. */
+static void search_more(searcher *x, pipeline_result *best)
 {
 	pipeline_result more = { 0 }, below = { 0 };
-	search(x, best);
-	refine(x, best);
-	if (!best->plan || x->failed || !is_small(x))
-		return;
 	x->neighbours = true;
 	search(x, &more);
 	refine(x, &more);
@@ -433,6 +482,19 @@ static void search_all(searcher *x, pipeline_result *best)
 		     &below);
 	take_better(x, &below, best);
 	try_each_number(x, best);
+}
+
+/* Searches and refines splits of all kinds. */
+static void search_all(searcher *x, pipeline_result *best)
+{
+	search(x, best);
+	refine(x, best);
+	if (best->plan && !x->failed && is_small(x))
+		search_more(x, best);
+	bool fits = isinf(pipeline_limit(x->how, 0, x->how->k)) ||
+		    (best->plan && pipeline_is_within(x->how, best));
+	if (x->aims->beat <= 0 && !x->failed && !fits)
+		search_least(x, best);
 }
 
 /* Whether buckets may make the best plan, which fits in the memory, faster than

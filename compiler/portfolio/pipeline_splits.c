@@ -122,11 +122,21 @@ static pipeline_schedule kind_of(int nstages, pipeline_schedule kind)
 	return nstages == 1 && kind == SCHEDULE_ZB ? SCHEDULE_1F1B : kind;
 }
 
-/* The seconds of a stage, as take_split() will compute them.  The number of
+/* The way of a stage, and its seconds or, by memory, what it needs of a
+ * device's limit. */
+static const way_sums *best_way(const searcher *x, const stage_place *at,
+				double *cost)
+{
+	return x->by_memory
+		       ? pipeline_sums_least(&x->sums, at, cost)
+		       : pipeline_sums_best(&x->sums, at, x->share, cost);
+}
+
+/* The cost of a stage, as take_split() will compute it.  The number of
  * micro-batches in flight follows from the stages after it; a stage with all
  * layers is the only one. */
-static double stage_seconds(void *of, int i, int j, int a, int b,
-			    int in_flight, int behind)
+static double stage_cost(void *of, int i, int j, int a, int b,
+			 int in_flight, int behind)
 {
 	const searcher *x = of;
 	bool alone = i == 0 && j == x->layers->n;
@@ -135,9 +145,9 @@ static double stage_seconds(void *of, int i, int j, int a, int b,
 		pipeline_sums_waiting(kind_of(alone ? 1 : 2, x->kind), 0,
 				      behind + 1, x->layers->g->turns->turns)
 	};
-	double seconds;
-	pipeline_sums_best(&x->sums, &at, x->share, &seconds);
-	return seconds;
+	double cost;
+	best_way(x, &at, &cost);
+	return cost;
 }
 
 /* Adds a split that the program has found. */
@@ -151,15 +161,14 @@ static void take_split(searcher *x, const pipeline_split *s,
 			     ARENA_COPY(a, s->first, s->nstages + 1), ways };
 	int turns = x->layers->g->turns->turns;
 	for (int q = 0; q < s->nstages; q++) {
-		double seconds;
+		double cost;
 		ways[q].devices = x->first_device[s->group[q + 1]] -
 				  x->first_device[s->group[q]];
 		stage_place at = pipeline_sums_place(&cut, q, turns);
-		const way_sums *w = pipeline_sums_best(&x->sums, &at, x->share,
-						       &seconds);
-		ways[q] = w->way;
+		ways[q] = best_way(x, &at, &cost)->way;
 	}
-	vec_push(a, all, ((candidate){ cut, s->seconds, !s->proven }));
+	vec_push(a, all, ((candidate){ cut, s->seconds, s->longest,
+				       !s->proven }));
 }
 
 double pipeline_splits_between(const searcher *x, int layer, int device)
@@ -174,7 +183,8 @@ double pipeline_splits_between(const searcher *x, int layer, int device)
 static double between(void *of, int j, int b)
 {
 	const searcher *x = of;
-	return pipeline_splits_between(x, j, x->first_device[b]);
+	return x->by_memory ? 0 : pipeline_splits_between(x, j,
+							 x->first_device[b]);
 }
 
 /* The least number of stages. */
@@ -210,8 +220,9 @@ static void split_groups(searcher *x, const int *group, int ngroups,
 		.least_stages = single ? ngroups : fewest(x),
 		.most_stages = single ? ngroups : n ? n : ngroups,
 		.micro_batches = x->layers->g->turns->turns,
+		.least_longest = x->by_memory,
 		.kind = kind,
-		.seconds = stage_seconds,
+		.seconds = stage_cost,
 		.between = between,
 		.of = x,
 	};
@@ -219,7 +230,7 @@ static void split_groups(searcher *x, const int *group, int ngroups,
 	x->kind = kind;
 	if (pipeline_program_solve(tmp, &p, &best))
 		take_split(x, &best, kind, all);
-	else if (x->aims->beat <= 0)
+	else if (x->aims->beat <= 0 && !x->by_memory)
 		count_refusal(x, &p);
 	arena_free(tmp);
 }

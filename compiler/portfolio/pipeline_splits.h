@@ -37,6 +37,9 @@ typedef struct searcher {
 	int most; /* cuts that may still be planned */
 	bool neighbours;   /* try neighbours of splits as well */
 	double share;	   /* fraction of a device's limit that may be used */
+	/* find the splits that need the least of a device's limit, instead of
+	 * the fastest within share */
+	bool by_memory;
 	/* seconds per micro-batch on one device, both passes; 0: not known */
 	double alone;
 	VEC(planned_cut) planned;
@@ -50,10 +53,11 @@ typedef struct searcher {
 	bool failed;
 } searcher;
 
-/* A split, and the step that the program predicts. */
+/* A split, and the step that the program predicts; by memory, what it needs of
+ * a device's limit. */
 typedef struct candidate {
 	pipeline_cut cut;
-	double seconds;
+	double seconds, share;
 	bool sampled; /* as in pipeline_result */
 } candidate;
 

@@ -3,6 +3,7 @@
 #include "compiler/portfolio/pipeline_sums.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- devices ----------------------------------------------------------- */
 
@@ -209,6 +210,25 @@ const way_sums *pipeline_sums_best(const pipeline_sums *x,
 	return best;
 }
 
+const way_sums *pipeline_sums_least(const pipeline_sums *x,
+				    const stage_place *at, double *share)
+{
+	const way_sums *best = NULL;
+	double limit = pipeline_limit(x->how, at->begin, at->end);
+	*share = INFINITY;
+	for (int k = 0; k < x->ways.n; k++) {
+		const way_sums *w = &x->ways.at[k];
+		if (w->way.devices != at->end - at->begin)
+			continue;
+		double own = bytes_of(x, w, at) / limit;
+		if (own >= *share)
+			continue;
+		*share = own;
+		best = w;
+	}
+	return best;
+}
+
 bool pipeline_sums_of(const pipeline_sums *x, const pipeline_way *way,
 		      const stage_place *at, double *bytes, double *seconds)
 {
@@ -282,6 +302,12 @@ static void learn_way(pipeline_sums *x, way_sums *w, const pipeline_cut *cut,
 	for (int i = 0; i < 4; i++)
 		if (found[i].known)
 			w->errors[i] = found[i];
+}
+
+void pipeline_sums_forget(pipeline_sums *x)
+{
+	for (int k = 0; k < x->ways.n; k++)
+		memset(x->ways.at[k].errors, 0, sizeof(x->ways.at[k].errors));
 }
 
 void pipeline_sums_learn(pipeline_sums *x, const pipeline_cut *cut,

@@ -53,6 +53,11 @@ const way_sums *pipeline_sums_best(const pipeline_sums *x,
 				   const stage_place *at, double share,
 				   double *seconds);
 
+/* The way that needs the least of a device, and that as a fraction of the limit
+ * of each; NULL if there is none. */
+const way_sums *pipeline_sums_least(const pipeline_sums *x,
+				    const stage_place *at, double *share);
+
 /* The bytes per device, and seconds as above, of a stage by a given way.
  * Returns false if the way is not known. */
 bool pipeline_sums_of(const pipeline_sums *x, const pipeline_way *way,
@@ -62,6 +67,9 @@ bool pipeline_sums_of(const pipeline_sums *x, const pipeline_way *way,
  * stage. */
 void pipeline_sums_learn(pipeline_sums *x, const pipeline_cut *cut,
 			 const pipeline_result *r);
+
+/* Forgets what was learnt. */
+void pipeline_sums_forget(pipeline_sums *x);
 
 /* stage_place.waiting of stage s. */
 int pipeline_sums_waiting(pipeline_schedule kind, int s, int nstages,

@@ -47,7 +47,7 @@ static double seconds(void *of, int i, int j, int a, int b, int in_flight,
 typedef struct walk {
 	const pipeline_problem *p;
 	int nstages;
-	double best;
+	double best, least; /* of a step; of the longest stage */
 } walk;
 
 /* All ends of stage s, which begins at layer i and group a. */
@@ -56,9 +56,11 @@ static void try_all(walk *w, int s, int i, int a, double sum, double longest)
 	const pipeline_problem *p = w->p;
 	int left = w->nstages - s;
 	if (left == 0) {
-		if (i == p->nlayers && a == p->ngroups)
-			w->best = fmin(w->best, sum + (p->micro_batches - 1) *
-							      longest);
+		if (i != p->nlayers || a != p->ngroups)
+			return;
+		w->best = fmin(w->best,
+			       sum + (p->micro_batches - 1) * longest);
+		w->least = fmin(w->least, longest);
 		return;
 	}
 	for (int j = i + 1; j <= p->nlayers; j++)
@@ -120,7 +122,7 @@ START_TEST(enumerated)
 			.of = &t,
 			.between = between,
 		};
-		walk w = { .p = &p, .best = INFINITY };
+		walk w = { .p = &p, .best = INFINITY, .least = INFINITY };
 		for (w.nstages = p.least_stages; w.nstages <= p.most_stages;
 		     w.nstages++)
 			try_all(&w, 0, 0, 0, 0, 0);
@@ -134,6 +136,9 @@ START_TEST(enumerated)
 			ck_assert(s.proven);
 			ck_assert_int_eq(s.first[s.nstages], p.nlayers);
 			ck_assert_int_eq(s.group[s.nstages], p.ngroups);
+			p.least_longest = true;
+			ck_assert(pipeline_program_solve(a, &p, &s));
+			ck_assert_double_eq(s.longest, w.least);
 		}
 		found += any;
 		none += !any;
