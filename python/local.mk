@@ -6,6 +6,7 @@ python_modules = \
 	%D%/tdl/_lib.py \
 	%D%/tdl/checkpoints.py \
 	%D%/tdl/context.py \
+	%D%/tdl/dtensors.py \
 	%D%/tdl/errors.py \
 	%D%/tdl/objects.py \
 	%D%/tdl/torch.py

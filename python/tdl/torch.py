@@ -9,7 +9,6 @@ import fnmatch
 import glob
 import io
 import json
-import operator
 import os
 import re
 import tempfile
@@ -28,7 +27,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.onnx.errors import OnnxExporterError
 from torch.utils import _pytree as pytree
 
-from . import checkpoints
+from . import checkpoints, dtensors
 from ._lib import ffi, lib
 from .context import Context, TdlWarning
 from .objects import Model, Plan
@@ -36,15 +35,6 @@ from .objects import Model, Plan
 # Of bools, all are true where the least is.
 _REDUCE_OPS = {"Sum": "sum", "Prod": "product", "Max": "max", "Min": "min",
                "And": "min", "Or": "max"}
-# What DTensor has a rule for, in place of what it has none for or one that is no
-# good: a block of a tensor need not lie as the whole would.
-_INSTEAD = {
-    torch.ops.aten.view.default: torch.ops.aten.reshape.default,
-    torch.ops.aten._unsafe_view.default: torch.ops.aten.reshape.default,
-    torch.ops.aten.unsafe_split.Tensor: torch.ops.aten.split.Tensor,
-    torch.ops.aten.unsafe_split_with_sizes.default:
-    torch.ops.aten.split_with_sizes.default,
-    torch.ops.aten.unsafe_chunk.default: torch.ops.aten.chunk.default}
 _MOST_IN_MEMORY = 1 << 30  # bytes of weights; protobuf takes 2 GiB
 
 
@@ -95,21 +85,15 @@ def _use_own_statistics(program):
             else None
         if made_of is None:
             continue
-        if _arguments(made_of).get("training"):
+        if dtensors.arguments(made_of).get("training"):
             n.attributes.add(onnx_ir.AttrInt64("training_mode", 1))
-
-
-def _arguments(n):
-    """A node's arguments by their names."""
-    names = [x.name for x in n.target._schema.arguments]
-    return {**dict(zip(names, n.args)), **n.kwargs}
 
 
 def _warn_of_smoothing(program):
     """PyTorch writes a loss with smoothed labels to ONNX as one without."""
     for n in program.exported_program.graph.nodes:
         if n.target == torch.ops.aten.cross_entropy_loss.default and \
-                _arguments(n).get("label_smoothing"):
+                dtensors.arguments(n).get("label_smoothing"):
             warnings.warn(
                 f"PyTorch's export leaves out the label smoothing of {n.name}: "
                 "tdlrun and exported plans compute the loss without it, and "
@@ -316,6 +300,13 @@ class TorchPlan:
     def report(self):
         """The result of the search: `tdlc plan --json'."""
         return self._report or self.plan.report()
+
+    @property
+    def communication_bytes(self):
+        """The bytes that all processes receive in a step by the layouts that
+        to_dtensor() runs.  Those of .report(), of fused operators, may be others:
+        what takes the least time depends on how many kernels there are."""
+        return self._tables["communication_bytes"]
 
     def write(self, path):
         """A file that tdlrun runs."""
@@ -628,69 +619,6 @@ class ParallelModule(torch.nn.Module):
                                   run_check=False)
 
 
-# What DTensor has rules for in both directions, besides what acts on each element;
-# of others it may run the forward pass, and then not the backward pass.  That of
-# einsum makes views by the strides of the whole, which blocks need not have.
-_DIVIDED = """_log_softmax _softmax _to_copy _unsafe_view add addmm alias amax
-amin baddbmm bmm cat chunk clone contiguous cross_entropy_loss detach dropout
-embedding expand flatten gelu layer_norm linear log_softmax matmul mean mm
-native_layer_norm new_full new_ones new_zeros nll_loss permute reshape
-scaled_dot_product_attention select slice softmax split split_with_sizes
-squeeze stack sum t to transpose type_as unflatten unsqueeze view
-view_as""".split()
-
-
-# Those of others that compute each sample, along the first dimension of their
-# first argument and of their result, by itself.
-_OF_SAMPLES = """avg_pool1d avg_pool2d avg_pool3d conv1d conv2d conv3d
-convolution group_norm max_pool1d max_pool2d max_pool3d""".split()
-
-
-def _has_samples(target, x):
-    """Whether an operator computes each sample of x by itself: without a first
-    dimension for them it takes one sample."""
-    name = target._schema.name.removeprefix("aten::")
-    dims = re.search(r"(\d)d$", name)
-    return name in _OF_SAMPLES and (not dims or x.ndim == int(dims[1]) + 2)
-
-
-def _by_weight(of):
-    """A loss of targets, whose mean is their sum divided by their weights' sum.
-    DTensor takes the mean of the blocks' means, which is not the same where
-    blocks have targets of different weight."""
-    def loss(x, target, weight=None, reduction=1, ignore_index=-100, *more,
-             **named):
-        rest = (ignore_index, *more)
-        if reduction != 1:
-            return of(x, target, weight, reduction, *rest, **named)
-        total = of(x, target, weight, 2, *rest, **named)
-        if target.is_floating_point():
-            return total / (x.numel() // x.shape[min(1, x.ndim - 1)])
-        return total / _weight_of(target, weight, ignore_index)
-    return loss
-
-
-def _weight_of(target, weight, ignore_index):
-    """How many targets count, or the sum of the weights of their classes."""
-    counts = target != ignore_index
-    if weight is None:
-        return counts.sum()
-    each = torch.ops.aten.embedding(weight.unsqueeze(1), target * counts)
-    return (each.squeeze(-1) * counts).sum()
-
-
-_AS_SUMS = {of: _by_weight(of) for of in (
-    torch.ops.aten.cross_entropy_loss.default,
-    torch.ops.aten.nll_loss.default)}
-
-
-def _is_divided(target):
-    if not isinstance(target, torch._ops.OpOverload):
-        return target is operator.getitem
-    return torch.Tag.pointwise in target.tags or \
-        target._schema.name.removeprefix("aten::") in _DIVIDED
-
-
 def _attention(mesh):
     """DTensor divides fused attention on GPUs; on CPUs it has to be products
     and a softmax."""
@@ -752,10 +680,9 @@ class _Run(torch.fx.Interpreter):
             return n.target(*args, **kwargs)
         args, kwargs = pytree.tree_map_only(torch.Tensor, self._as_dtensor,
                                             (args, kwargs))
-        target = _INSTEAD.get(n.target, n.target)
-        if not _is_divided(target):
+        target = dtensors.in_place_of(n.target)
+        if target is None:
             return self._by_plan(n, args, kwargs)
-        target = _AS_SUMS.get(target, target)
         try:
             return target(*args, **kwargs)
         except (NotImplementedError, RuntimeError, ValueError, IndexError,
@@ -776,55 +703,61 @@ class _Run(torch.fx.Interpreter):
         t = self.plan._layouts.tensors.get(name)
         axes = self.plan._layouts.blockwise(n.name)
         placements = axes and self.plan._layouts.made(n.name, name)
-        result = None
         if t and placements:
-            result = self._on_blocks(n, args, kwargs, axes, placements,
-                                     torch.Size(t["shape"]))
-        return self._by_samples(n, args, kwargs) if result is None else result
+            result = self._on_blocks(n, args, kwargs, axes)
+            shape = torch.Size(t["shape"])
+            if isinstance(result, torch.Tensor) and \
+                    result.shape == compute_local_shape_and_global_offset(
+                        shape, self.parallel._device_mesh, placements)[0]:
+                return self._of_blocks(result, placements, shape)
+        return self._by_parts(n, args, kwargs)
 
-    def _on_blocks(self, n, args, kwargs, axes, placements, shape):
-        """An operator on each process's blocks of what the axes divide; None
-        where the result is no block of these placements."""
+    @staticmethod
+    def _on_blocks(n, args, kwargs, axes):
+        """What an operator gives of each process's blocks of what the axes
+        divide."""
         # A block's gradient of what all have is a part of the gradient.
         rest = [Partial() if cut else Replicate() for cut in axes]
         args, kwargs = pytree.tree_map_only(
             DTensor, lambda x: x.to_local(grad_placements=[
                 r if p.is_replicate() else p
                 for p, r in zip(x.placements, rest)]), (args, kwargs))
-        result = n.target(*args, **kwargs)
-        mesh = self.parallel._device_mesh
-        if not isinstance(result, torch.Tensor) or \
-                result.shape != compute_local_shape_and_global_offset(
-                    shape, mesh, placements)[0]:
-            return None
-        return DTensor.from_local(
-            result, mesh, placements, run_check=False, shape=shape,
-            stride=torch.empty(shape, device="meta").stride())
+        return n.target(*args, **kwargs)
 
-    def _by_samples(self, n, args, kwargs):
-        """An operator that computes each sample by itself, where axes of the
-        mesh divide these; what others divide is gathered."""
+    def _of_blocks(self, x, placements, shape):
+        """The DTensor of this shape that has the block."""
+        return DTensor.from_local(
+            x, self.parallel._device_mesh, placements, run_check=False,
+            shape=shape, stride=torch.empty(shape, device="meta").stride())
+
+    def _by_parts(self, n, args, kwargs):
+        """An operator that computes parts of its first argument by themselves,
+        such as samples, where axes of the mesh divide these; what others divide
+        is gathered."""
         why = "it has no rule for it"
         x = args[0] if args else None
-        t = self.plan._layouts.tensors.get(self._name(n))
-        if t is None or not isinstance(x, DTensor) or \
-                Shard(0) not in x.placements or not _has_samples(n.target, x):
+        dims = dtensors.by_itself(n, x) if isinstance(x, DTensor) else []
+        axes = [p.is_shard() and p.dim in dims for p in x.placements] \
+            if dims else []
+        if not any(axes):
             return self._gathered(n, args, kwargs, why)
-        axes = [p == Shard(0) for p in x.placements]
-        samples = tuple(Shard(0) if a else Replicate() for a in axes)
+        parts = tuple(p if a else Replicate()
+                      for p, a in zip(x.placements, axes))
         whole = (Replicate(),) * len(axes)
         others = [y for y in pytree.tree_leaves((args, kwargs))
                   if isinstance(y, DTensor) and y is not x]
-        if x.placements != samples or any(y.placements != whole
-                                          for y in others):
+        if x.placements != parts or any(y.placements != whole for y in others):
             self._warn(n, why)
         args, kwargs = pytree.tree_map_only(
             DTensor, lambda y: y.redistribute(
-                placements=samples if y is x else whole), (args, kwargs))
-        result = self._on_blocks(n, args, kwargs, axes, samples,
-                                 torch.Size(t["shape"]))
-        return self._gathered(n, args, kwargs, why) if result is None \
-            else result
+                placements=parts if y is x else whole), (args, kwargs))
+
+        def of_blocks(y):
+            return self._of_blocks(y, parts, torch.Size(
+                x.shape[d] if Shard(d) in parts else size
+                for d, size in enumerate(y.shape)))
+        return pytree.tree_map_only(torch.Tensor, of_blocks,
+                                    self._on_blocks(n, args, kwargs, axes))
 
     def _warn(self, n, why):
         if n.name not in self.parallel.gathered:

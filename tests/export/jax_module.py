@@ -310,7 +310,7 @@ def main():
     p.add_argument("--devices", type=int, nargs="+", default=DEVICES)
     p.add_argument("--turns", type=int, nargs="+", default=TURNS)
     a = p.parse_args()
-    names = list(NETWORKS) if a.all else a.names
+    names = a.names or (list(NETWORKS) if a.all else [])
     rows = Rows() if a.table else []
     with tempfile.TemporaryDirectory() as folder:
         for part in a.parts or PARTS:
