@@ -7,10 +7,10 @@ the layouts are counted beside the plan's bytes.
 		[--planners NAME...] [--turns N...] [--] [NAME...]
 
 Without --all, or CHECK_ALL=yes, some networks, planners, numbers of devices and
-of micro-batches are run.  --parts takes some of what is looked at: steps, those of
-plans of several stages, Shardy's programs, steps in bf16, small cases, and deep:
-ResNet-50, which is not among the samples.  --table prints the bytes as
-docs/export.md has them, row by row.
+of micro-batches are run.  --parts takes some of what is looked at: steps, those
+of plans of several stages, inference, Shardy's programs, steps in bf16, small
+cases, and deep: ResNet-50, which is not among the samples.  --table prints the
+bytes as docs/export.md has them, row by row.
 """
 import argparse
 import itertools
@@ -202,6 +202,39 @@ def check_deep(case, folder, rows):
                  module.traffic(step)))
 
 
+def check_inference(case, folder, rows):
+    """A plan without training: the outputs are tdlrun's."""
+    name, planner, k = case
+    sizes, most = NETWORKS[name]
+    case = (name, planner, k, 1, "inference")
+    plan, path, fed, out = (os.path.join(folder, f) for f in
+                            ("a.plan", "a.py", "in.npz", "out.npz"))
+    figures = call(TDLC, "plan", os.path.join(MODELS, f"{name}.tdl"), "-k",
+                   str(k), "--algorithm", planner, *words(sizes), "-o", plan)
+    run(TDLC, "export", plan, "--to", "jax", "-o", path)
+    module = load(path)
+    batch = draw(module, most)
+    np.savez(fed, **batch)
+    run(TDLRUN, plan, "--inputs", fed, "--outputs", out, "--kernels",
+        "interpreter")
+    with np.load(out) as f:
+        want = dict(f)
+    mesh = module.make_mesh()
+    state, inputs = module.initial_state(mesh), {**module.defaults(), **batch}
+    forward = module.compile_forward(mesh).lower(state, inputs).compile()
+    outputs = {n: np.asarray(x) for n, x in forward(state, inputs).items()}
+    expect(f"{case}: outputs {sorted(outputs)}, not {sorted(want)}",
+           outputs.keys() == want.keys() and outputs)
+    check_values(case, outputs, want, {})
+    moved = module.traffic(forward)
+    total = sum(n for _, n in moved.values())
+    expect(f"{case}: RECEIVED",
+           module.RECEIVED == figures["communication_bytes"])
+    expect(f"{case}: {total} bytes for {module.RECEIVED}",
+           total <= 6 * module.RECEIVED + 64 * k)
+    rows.append((*case[:4], module.RECEIVED, total, moved))
+
+
 def check_partitioned(case, folder, rows):
     """What the module writes as a program is parsed by jaxlib and partitioned
     by Shardy, into the same collectives."""
@@ -265,6 +298,11 @@ def shardy_cases(names, a):
     return every if ALL or names else sample(every, len(every))
 
 
+def inference_cases(names, a):
+    every = list(itertools.product(names or NETWORKS, a.planners, a.devices))
+    return every if ALL or names else sample(every, len(every) // 2 + 1)
+
+
 def short_cases(names, a):
     every = list(zip(names or NETWORKS, itertools.cycle(a.planners),
                      itertools.cycle(a.devices)))
@@ -283,6 +321,7 @@ PARTS = {
     "stages": (staged_cases, check_stages),
     "small": (lambda names, a: SMALL if a.parts else sample(SMALL, 2),
               lambda check, folder, rows: check(folder)),
+    "inference": (inference_cases, check_inference),
     "shardy": (shardy_cases, check_partitioned),
     "short": (short_cases, check_short),
     "steps": (cases, check),
@@ -294,8 +333,9 @@ class Rows(list):
 
     def append(self, row):
         name, what, k, turns, planned, moved, kinds = row
+        times = f"{moved / planned:.2f}" if planned else "-"
         print(f"| {name} | {what} | {k} | {turns} | {planned:,} | {moved:,} | "
-              f"{moved / planned:.2f} | " + ", ".join(
+              f"{times} | " + ", ".join(
                   f"{n} {w}" for w, (n, _) in sorted(kinds.items())) + " |",
               flush=True)
 
