@@ -63,6 +63,24 @@ static int *layers_of_nodes(const chooser *x, const cost_graph *g,
 	return position;
 }
 
+/* By layer of the chain: whether it computes with weights, so that a stage may
+ * have it alone. *n: how many do. */
+static const bool *weighted_layers(const chooser *x, const cost_graph *g,
+				   const layer_chain *l, int *n)
+{
+	const graph *of = x->how->graph;
+	const int *position = layers_of_nodes(x, g, l);
+	const bool *is_layer = stage_layers(x->tmp, of);
+	bool *is = ARENA_ARRAY(x->tmp, bool, l->n);
+	*n = 0;
+	for (node_id v = 0; v < of->nnodes; v++)
+		if (is_layer[v] && position[v] != NONE) {
+			*n += !is[position[v]];
+			is[position[v]] = true;
+		}
+	return is;
+}
+
 /* Copies the part of each layer of the chain. */
 static void set_parts(chooser *x, const cost_graph *g, const layer_chain *l,
 		      const int *part)
@@ -123,12 +141,14 @@ static bool choose_mcap(chooser *x)
 {
 	const machine_request m = machine_of(x);
 	const cost_graph *g = costs_of(x);
-	int k = x->how->k, n = k * x->aims->chunks;
+	int k = x->how->k, n = k * x->aims->chunks, most;
 	if (!g)
 		return false;
+	const layer_chain *l = layer_chain_new(x->tmp, g);
 	const mcap_request q = {
 		.g = g,
-		.l = layer_chain_new(x->tmp, g),
+		.l = l,
+		.alone = weighted_layers(x, g, l, &most),
 		.model = { .schedule = x->aims->kind,
 			   .micro_batches = x->how->graph->turns->turns,
 			   .recompute = x->aims->recompute,
@@ -142,11 +162,13 @@ static bool choose_mcap(chooser *x)
 	x->to->nstages = k;
 	for (int s = 0; s < k; s++)
 		x->to->replicas[s] = x->to->tensors[s] = 1;
-	if (n > q.l->n || q.l->n > SPLIT_MAX_LAYERS)
+	if (n > most || l->n > SPLIT_MAX_LAYERS)
 		x->to->refused = arena_printf(
-			x->a, "%d operators cannot make %d %s%s", q.l->n, n,
+			x->a, "%d operators%s cannot make %d %s%s",
+			n > most ? most : l->n,
+			n > most ? " that compute with weights" : "", n,
 			x->aims->chunks > 1 ? "chunks" : "stages",
-			n > q.l->n ? "" : ": they are too many");
+			n > most ? "" : ": they are too many");
 	else if (x->aims->chunks > 1)
 		search_chunks(x, &q);
 	else

@@ -63,6 +63,15 @@ for how in 'mcap --schedule gpipe' 'mcap --schedule interleaved:2' \
 	prints 'a worker of stage 0, as planned'
 	prints ' with 2 micro-batches$'
 done
+# Each stage has an operator that computes with weights, where the last ones
+# take so long that one without would not matter.
+# shellcheck disable=SC2086
+expect 0 "$TDLC" plan "$models/gpt2.tdl" -k 4 $train -D batch=4 -D layers=1 \
+	-D heads=2 -D width=8 -D tokens=6 -D vocabulary=2000 --stages 4 \
+	--micro-batches 2 --algorithm mcap --memory 1GB -o "$tmp/published.plan"
+# shellcheck disable=SC2086
+expect 0 "$TDLRUN" "$tmp/published.plan" --verify $slow
+prints ' with 2 micro-batches$'
 # The cuts are those that place makes of a model with the batch of one.
 layers() { sed -n 's/.*"'"$1"'": \([0-9]*\),*$/\1/p' "$tmp/out"; }
 gpt="$models/gpt2.tdl --train -k 3 -D layers=3 -D heads=2 -D width=8 \

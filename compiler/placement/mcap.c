@@ -6,6 +6,16 @@
 
 #include "base/clock.h"
 
+/* Makes stages without a layer that may be alone impossible. */
+static void forbid_others(const mcap_request *r, const intervals *of)
+{
+	for (int i = 0; r->alone && i < r->l->n; i++)
+		for (int j = i + 1; j <= r->l->n && !r->alone[j - 1]; j++) {
+			of->time[interval_at(i, j)] = INFINITY;
+			of->fixed[interval_at(i, j)] = INFINITY;
+		}
+}
+
 static split_problem problem_of(arena *a, const mcap_request *r,
 				const stage_model *m, const intervals *of,
 				int nstages)
@@ -45,8 +55,9 @@ bool mcap_search(arena *a, const mcap_request *r, mcap_stages *to)
 	*to = (mcap_stages){ .p.nstages = r->ndevices };
 	if (r->ndevices > r->l->n)
 		return false;
-	to->p = problem_of(a, r, &r->model, layer_intervals(a, r->l, &r->model),
-			   r->ndevices);
+	const intervals *of = layer_intervals(a, r->l, &r->model);
+	forbid_others(r, of);
+	to->p = problem_of(a, r, &r->model, of, r->ndevices);
 	split_problem by = to->p;
 	if (r->predictor)
 		by.of = intervals_predicted(a, to->p.of);

@@ -13,6 +13,9 @@ typedef enum mcap_objective { MCAP_PEAK, MCAP_LOAD, MCAP_STEP } mcap_objective;
 typedef struct mcap_request {
 	const cost_graph *g;
 	const layer_chain *l; /* of g */
+	/* By layer: whether a stage may have it alone.  Every stage on a device
+	 * has such a layer, chunks need not.  NULL: all may be alone. */
+	const bool *alone;
 	stage_model model;
 	int ndevices;
 	double cap; /* bytes per device; INFINITY: no cap */
