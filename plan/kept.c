@@ -8,6 +8,9 @@
 #include "base/vec.h"
 #include "plan/plan.h"
 
+/* A factor that is packed again in each step is used so often each time. */
+enum { LEAST_USES = 2 };
+
 /* A use of a factor, and the tensors that it is made of. */
 typedef struct use {
 	int kernel, side, nbuffers;
@@ -20,6 +23,7 @@ typedef struct finder {
 	arena *a;
 	const plan *p;
 	const kept_factor *factors;
+	bool *fixed; /* by buffer: it follows from constants and states */
 	VEC(use) uses;
 	int *of; /* as kept_plan.of, with numbers of uses */
 } finder;
@@ -57,6 +61,37 @@ static bool stays(const plan *p, int buffer)
 	const plan_tensor *t = &p->tensors[p->buffers[buffer].tensor];
 	return (t->role == PLAN_CONSTANT || t->role == PLAN_STATE) &&
 	       t->buffer == buffer;
+}
+
+/* Whether all that a run reads follows from constants and states. */
+static bool reads_fixed(const finder *x, const plan_instr *in)
+{
+	const plan *p = x->p;
+	int k = p->nodes[in->node].kernel;
+	for (int i = 0; i < p->kernels[k].kernel->ninputs; i++)
+		if (!x->fixed[in->inputs[i]])
+			return false;
+	return true;
+}
+
+/* Finds the buffers that stay, and the results of what reads these alone, as a
+ * weight with its gates in another order: each is written once in a step. */
+static void find_fixed(finder *x)
+{
+	const plan *p = x->p;
+	int *nwrites = ARENA_ARRAY(x->a, int, p->nbuffers);
+	x->fixed = ARENA_ARRAY(x->a, bool, p->nbuffers);
+	for (int b = 0; b < p->nbuffers; b++)
+		x->fixed[b] = stays(p, b);
+	for (int i = 0; i < p->ninstrs; i++)
+		nwrites[p->program[i].to] += p->program[i].op != PLAN_SEND;
+	for (int i = 0; i < p->ninstrs; i++) {
+		const plan_instr *in = &p->program[i];
+		if (in->op == PLAN_RUN && in->chain == 0 &&
+		    nwrites[in->to] == 1 && p->buffers[in->to].slots == 0 &&
+		    reads_fixed(x, in))
+			x->fixed[in->to] = true;
+	}
 }
 
 static bool same_part(const kept_factor *f, const box *x, const box *y)
@@ -103,7 +138,7 @@ static void find_use(finder *x, int instr, int side, int worker)
 		return;
 	for (int i = 0; i < k->ninputs; i++)
 		if (f->inputs >> i & 1) {
-			if (!stays(p, in->inputs[i]))
+			if (!x->fixed[in->inputs[i]])
 				return;
 			u.buffers[u.nbuffers++] = in->inputs[i];
 		}
@@ -115,6 +150,7 @@ static void find_use(finder *x, int instr, int side, int worker)
 static void find_uses(finder *x, int worker)
 {
 	const plan *p = x->p;
+	find_fixed(x);
 	for (int i = 0; i < p->ninstrs; i++)
 		for (int side = 0; side < KEPT_SIDES; side++) {
 			x->of[i * KEPT_SIDES + side] = -1;
@@ -146,6 +182,43 @@ static bool is_spoilt(const plan *p, const use *u)
 	return false;
 }
 
+static bool uses(const finder *x, int instr, int number)
+{
+	bool found = false;
+	for (int side = 0; side < KEPT_SIDES; side++)
+		found |= x->of[instr * KEPT_SIDES + side] == number;
+	return found;
+}
+
+/* The uses of a factor in a step that find it spoilt, from the second step
+ * on. */
+static int count_fills(const finder *x, int number)
+{
+	bool packed = true;
+	int n = 0;
+	for (int step = 0; step < 2; step++) {
+		n = 0;
+		for (int i = 0; i < x->p->ninstrs; i++) {
+			bool used = uses(x, i, number);
+			n += used && !packed;
+			packed |= used;
+			if (spoils(x->p, &x->p->program[i],
+				   &x->uses.at[number]))
+				packed = false;
+		}
+	}
+	return n;
+}
+
+/* Whether a factor is used often enough for each time that it is packed. */
+static bool is_worth(const finder *x, int number)
+{
+	int nuses = x->uses.at[number].nuses;
+	return nuses < LEAST_USES
+		       ? !is_spoilt(x->p, &x->uses.at[number])
+		       : nuses >= LEAST_USES * count_fills(x, number);
+}
+
 static void place_slots(finder *x, kept_plan *k, int64_t room)
 {
 	k->slots = ARENA_ARRAY(x->a, kept_slot, x->uses.n);
@@ -158,7 +231,7 @@ static void place_slots(finder *x, kept_plan *k, int64_t room)
 			continue;
 		n = round_up(n, PLAN_ALIGN);
 		if (!ck_add(k->nbytes, n, &end) || end > room ||
-		    (u->nuses < 2 && is_spoilt(x->p, u)))
+		    !is_worth(x, i))
 			continue;
 		u->slot = k->nslots;
 		k->slots[k->nslots++] = (kept_slot){ k->nbytes, n };

@@ -2,7 +2,7 @@
  * next, in the order in which the product's loops read them.  They are packed
  * again only when the tensors they come from change.  Useful for constants, for
  * states that a plan does not write, and for states written once a step and
- * used several times.
+ * used several times, or what is computed once a step of all these.
  *
  * compiler/codegen says which factors of a kernel can be kept, to plan their
  * bytes; the compiled kernel tells the runtime.  Both then call kept_of(). */

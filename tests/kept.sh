@@ -35,4 +35,25 @@ compare 'convolutions' "$models/alexnet.tdl" -D batch=2 -D image=63 \
 	-D width=32 -D hidden=24 -D classes=10 -k 2
 compare 'recurrences' "$models/rnn.tdl" -D batch=8 -D layers=2 -D hidden=128 \
 	-D inputs=16 -D steps=3 -D classes=4 --train -k 2
+
+# A weight that is computed anew in each step, which several steps of a
+# recurrence then use.
+cat >"$tmp/made.tdl" <<'END'
+op doubled(w[H, K]) -> r[K, H] = lambda k, h: 2 * w[h, k]
+op next(s[B, K], r[K, H]) -> y[B, H] =
+    lambda b, h: Sum(lambda k: s[b, k] * r[k, h])
+op squares(y[..b]) -> l[] = lambda : Sum(lambda ..b: y[..b] * y[..b])
+model made() {
+    param w[160, 160]
+    input x[8, 160]
+    r = doubled(w)
+    h = x
+    for t < 4 { h = next(h, r) }
+    loss = squares(h)
+    output loss
+}
+END
+compare 'a weight that is made' "$tmp/made.tdl" --train -k 1
+compare 'the same, divided' "$tmp/made.tdl" --train -k 2 \
+	--algorithm data-parallel
 finish
