@@ -71,20 +71,20 @@ static void find_channels(piper *x)
 
 /* ---- stages ------------------------------------------------------------ */
 
-const plan *lower_stage_draft(arena *a, const lower_stage *of,
-			      const lower_options *o, diag_sink *s)
+/* The program of a stage's graph before it has the stage's passes and messages.
+ * NULL after adding errors. */
+static const plan *new_draft(piper *x, const lower_stage *of)
 {
 	lower_rooms rooms;
-	lowering *l = lowering_new(a, of->g, &of->as, o, s);
-	const lower_choice which = { o->memory, o->schedule };
-	return l ? lowering_draft(a, l, which, &rooms) : NULL;
+	lowering *l = lowering_new(x->a, of->g, &of->as, x->o, x->sink);
+	const lower_choice which = { x->o->memory, x->o->schedule };
+	return l ? lowering_draft(x->a, l, which, &rooms) : NULL;
 }
 
 /* A draft of a stage's plan, with tables of its own. */
 static plan *draft_of(piper *x, int nth, const lower_stage *of)
 {
-	const plan *p = of->draft ? of->draft
-				  : lower_stage_draft(x->a, of, x->o, x->sink);
+	const plan *p = of->draft ? of->draft : new_draft(x, of);
 	plan *to = &x->p->stages[nth];
 	if (!p)
 		return NULL;

@@ -12,16 +12,11 @@
 typedef struct lower_stage {
 	const graph *g;
 	assignment as;
-	const plan *draft; /* of lower_stage_draft(); NULL: not made yet */
+	const plan *draft; /* of lowering_draft(); NULL: not made yet */
 } lower_stage;
 
-/* The program of a stage's graph, in a, before it has the stage's passes and
- * messages.  Stages of several pipelines, by any schedule, may share it.
- * Returns NULL after adding errors. */
-const plan *lower_stage_draft(arena *a, const lower_stage *of,
-			      const lower_options *o, diag_sink *s);
-
-/* The plan, in a. stages[s] is for each stage of h->d, which
+/* The plan, in a.  A draft may be shared by stages of several pipelines, by any
+ * schedule. stages[s] is for each stage of h->d, which
  * stage_division_refused() accepts.  The schedule's devices are the stages,
  * with as many chunks as the division has; its micro-batches are the turns.
  * pipeline_refused() accepts it; for its times see pipeline_lists().

@@ -82,7 +82,7 @@ known_stage *pipeline_known(arena *a, known_stages *k, const graph *g,
 		search = x->search;
 	}
 	known_stage *made = ARENA_NEW(a, known_stage);
-	*made = (known_stage){ g, *way, search, NULL, NULL };
+	*made = (known_stage){ .graph = g, .way = *way, .search = search };
 	hash_table_add(a, &k->by_graph, hash, k->all.n);
 	vec_push(a, &k->all, made);
 	return made;

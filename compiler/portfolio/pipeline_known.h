@@ -4,14 +4,17 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "compiler/lower/lower.h"
 #include "compiler/portfolio/pipeline_ways.h"
 
 typedef struct known_stage {
 	const graph *graph;
 	pipeline_way way;
 	const search_result *search; /* NULL: not planned yet */
-	const plan *draft; /* of lower_stage; NULL: not lowered yet */
-	const plan *least; /* the same without copies kept for others */
+	lowering *lowering; /* NULL: not lowered yet */
+	const plan *draft;  /* .. within the memory, and the rooms of that */
+	lower_rooms rooms;
+	const plan *least; /* .. without copies kept for others; NULL */
 } known_stage;
 
 /* The stages of one graph's divisions, planned for one machine and within one

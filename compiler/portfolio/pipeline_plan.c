@@ -163,31 +163,40 @@ static pipeline schedule_of(const plan_request *how, const pipeline_layers *l,
 
 /* The programs that take the least memory, in place of those of stages that
  * exceed their devices' limits: copies were kept as far as a stage alone, with
- * one micro-batch in flight, allows it.  Returns whether any differs; sets
- * *failed when errors were added. */
+ * one micro-batch in flight, allows it.  Returns whether any differs. */
 static bool drop_copies(const plan_request *how, const pipeline_result *r,
-			const lower_options *o, lower_stage *all, bool *failed)
+			lower_stage *all)
 {
-	lower_options least = *o;
+	const lower_choice least = { .memory = 1 };
+	lower_rooms rooms;
 	bool any = false;
-	least.memory = 1;
-	for (int s = 0, begin = 0; s < r->plan->nstages && !*failed; s++) {
+	for (int s = 0, begin = 0; s < r->plan->nstages; s++) {
 		known_stage *x = r->stages[s].known;
 		int end = begin + x->way.devices;
 		double limit = pipeline_limit(how, begin, end);
 		begin = end;
-		if ((double)r->plan->stages[s].arena_bytes <= limit)
+		if ((double)r->plan->stages[s].arena_bytes <= limit ||
+		    lower_is_same(&x->rooms, 0, least.memory))
 			continue;
 		if (!x->least)
-			x->least = lower_stage_draft(how->arena, &all[s],
-						     &least, how->sink);
-		*failed = !x->least;
-		if (*failed || x->least->ninstrs == x->draft->ninstrs)
-			continue;
+			x->least = lowering_draft(how->arena, x->lowering,
+						  least, &rooms);
 		all[s].draft = x->least;
 		any = true;
 	}
 	return any;
+}
+
+static bool lower_one(const plan_request *how, const lower_options *o,
+		      known_stage *x)
+{
+	const lower_choice which = { o->memory, o->schedule };
+	x->lowering = lowering_new(how->arena, x->graph, &x->search->assignment,
+				   o, how->sink);
+	if (x->lowering)
+		x->draft = lowering_draft(how->arena, x->lowering, which,
+					  &x->rooms);
+	return x->lowering != NULL;
 }
 
 /* Lowers the stages, each once.  NULL when errors were added. */
@@ -198,13 +207,10 @@ static lower_stage *lower_stages(const plan_request *how,
 	lower_stage *all = ARENA_ARRAY(how->arena, lower_stage, n);
 	for (int s = 0; s < n; s++) {
 		known_stage *x = r->stages[s].known;
+		if (!x->draft && !lower_one(how, o, x))
+			return NULL;
 		all[s] = (lower_stage){ x->graph, x->search->assignment,
 					x->draft };
-		if (!x->draft)
-			x->draft = all[s].draft = lower_stage_draft(
-				how->arena, &all[s], o, how->sink);
-		if (!x->draft)
-			return NULL;
 	}
 	return all;
 }
@@ -215,14 +221,13 @@ static bool lower_all(const plan_request *how, const stage_homes *h,
 		      pipeline_result *r)
 {
 	arena *a = how->arena;
-	bool failed = false;
 	lower_stage *all = lower_stages(how, r, h->d->nstages, o);
 	if (!all)
 		return false;
 	r->plan = lower_pipeline(a, h, all, order, o, how->sink);
-	if (r->plan && drop_copies(how, r, o, all, &failed))
+	if (r->plan && drop_copies(how, r, all))
 		r->plan = lower_pipeline(a, h, all, order, o, how->sink);
-	return r->plan && !failed;
+	return r->plan != NULL;
 }
 
 /* The stages of the graph divided by d, after ties and, if wanted,
