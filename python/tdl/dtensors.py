@@ -1,6 +1,8 @@
 """PyTorch's operators on DTensors: which of them DTensor divides, in both
 directions, and what stands in place of others.
 """
+import functools
+import math
 import operator
 import re
 
@@ -40,12 +42,14 @@ def _name(target):
     return target._schema.name.removeprefix("aten::")
 
 
-def in_place_of(target):
-    """What runs an operator on DTensors of any placements; None where nothing
-    does."""
+def in_place_of(target, placements=None):
+    """What runs an operator on DTensors of any placements, for a result that is
+    stored with these; None where nothing does."""
     if not isinstance(target, torch._ops.OpOverload):
         return target if target is operator.getitem else None
     target = _INSTEAD.get(target, target)
+    if target in _WITH_BIAS:
+        return functools.partial(_WITH_BIAS[target], placements)
     if target in _AS_SUMS:
         return _AS_SUMS[target]
     if torch.Tag.pointwise in target.tags or _name(target) in _DIVIDED:
@@ -77,16 +81,57 @@ def by_itself(n, x):
 
 # ---- sums -------------------------------------------------------------------
 
+def laid_out(x, placements):
+    """x with these placements.  Where that adds up a sum of which each process
+    has a part, its gradient is added up, too, before it becomes as large as what
+    was summed."""
+    placements = tuple(placements)
+    y = x.redistribute(placements=placements)
+    sums = [p.is_partial() and not q.is_partial()
+            for p, q in zip(x.placements, placements)]
+    if y.requires_grad and any(sums):
+        y.register_hook(lambda g: g.redistribute(placements=[
+            q if s and p.is_partial() else p
+            for s, p, q in zip(sums, g.placements, placements)]))
+    return y
+
+
 def _added_up(x):
-    """A sum of which each process has a part, added up.  So is its gradient,
-    before it becomes as large as what was summed."""
+    """A sum of which each process may have a part, in all of them."""
     if not isinstance(x, DTensor):
         return x
-    placements = [Replicate() if p.is_partial() else p for p in x.placements]
-    x = x.redistribute(placements=placements)
-    if x.requires_grad:
-        x.register_hook(lambda g: g.redistribute(placements=placements))
-    return x
+    return laid_out(x, [Replicate() if p.is_partial() else p
+                        for p in x.placements])
+
+
+def _is_cut(x, dims):
+    """Whether a tensor is divided along one of these dimensions."""
+    return isinstance(x, DTensor) and any(
+        p.is_shard() and p.dim in dims for p in x.placements)
+
+
+def _linear(placements, x, weight, bias=None):
+    """DTensor gathers what it would add up for a product with a bias."""
+    linear = torch.ops.aten.linear.default
+    if bias is None or not _is_cut(x, [x.ndim - 1]):
+        return linear(x, weight, bias)
+    return _stored_sum(linear(x, weight), placements) + bias
+
+
+def _addmm(placements, bias, x, weight, **scales):
+    if scales or not _is_cut(x, [1]):
+        return torch.ops.aten.addmm.default(bias, x, weight, **scales)
+    return _stored_sum(torch.ops.aten.mm.default(x, weight), placements) + bias
+
+
+def _stored_sum(x, placements):
+    if placements is None or any(p.is_partial() for p in placements):
+        return _added_up(x)
+    return laid_out(x, placements)
+
+
+_WITH_BIAS = {torch.ops.aten.linear.default: _linear,
+              torch.ops.aten.addmm.default: _addmm}
 
 
 def _by_weight(of):
@@ -122,6 +167,34 @@ def _squares(x, y, reduction=1):
     return each.sum() / (each.numel() if reduction == 1 else 1)
 
 
+def _centred(x, dims):
+    """x without its mean along dimensions; the mean; the mean of the squares of
+    the first."""
+    n = math.prod(x.shape[d] for d in dims)
+    mean = _added_up(x.sum(dims, keepdim=True)) / n
+    x = x - mean
+    return x, mean, _added_up((x * x).sum(dims, keepdim=True)) / n
+
+
+def _scaled(x, weight, bias):
+    """Either may be None."""
+    x = x if weight is None else x * weight
+    return x if bias is None else x + bias
+
+
+def _layer_norm(x, shape, weight=None, bias=None, eps=1e-5, *more):
+    dims = list(range(x.ndim - len(shape), x.ndim))
+    if not _is_cut(x, dims):
+        return torch.ops.aten.layer_norm.default(x, shape, weight, bias, eps,
+                                                 *more)
+    return _layer_norm_by_sums(x, dims, weight, bias, eps)
+
+
+def _layer_norm_by_sums(x, dims, weight, bias, eps):
+    y, _, var = _centred(x.float() if x.dtype in _SHORT else x, dims)
+    return _scaled(y * (var + eps).rsqrt(), weight, bias).to(x.dtype)
+
+
 def _batch_norm(x, weight, bias, mean, var, training, momentum, eps):
     """What _native_batch_norm_legit_functional gives: the result, what it was
     normalised by, and the next running statistics, if there are any.  DTensor
@@ -129,11 +202,9 @@ def _batch_norm(x, weight, bias, mean, var, training, momentum, eps):
     along = [1, -1, *[1] * (x.ndim - 2)]
     y = x.float() if x.dtype in _SHORT else x
     if training:
-        dims = [d for d in range(x.ndim) if d != 1]
         n = x.numel() // x.shape[1]
-        own_mean = _added_up(y.sum(dims, keepdim=True)) / n
-        y = y - own_mean
-        own_var = _added_up((y * y).sum(dims, keepdim=True)) / n
+        y, own_mean, own_var = _centred(
+            y, [d for d in range(x.ndim) if d != 1])
         if mean is not None:
             now = own_mean.detach(), own_var.detach() * (n / max(n - 1, 1))
             mean, var = (old + momentum * (new.reshape(-1) - old)
@@ -142,11 +213,8 @@ def _batch_norm(x, weight, bias, mean, var, training, momentum, eps):
         own_mean, own_var = mean.reshape(along), var.reshape(along)
         y = y - own_mean
     scale = (own_var + eps).rsqrt()
-    y = y * scale
-    if weight is not None:
-        y = y * weight.reshape(along)
-    if bias is not None:
-        y = y + bias.reshape(along)
+    y = _scaled(y * scale, *(p if p is None else p.reshape(along)
+                             for p in (weight, bias)))
     return (y.to(x.dtype), own_mean.reshape(-1), scale.reshape(-1), mean, var)
 
 
@@ -166,6 +234,7 @@ _AS_SUMS = {
         torch.ops.aten.cross_entropy_loss.default,
         torch.ops.aten.nll_loss.default)},
     torch.ops.aten.mse_loss.default: _squares,
+    torch.ops.aten.layer_norm.default: _layer_norm,
     torch.ops.aten.batch_norm.default: _batch_norm_alone,
     torch.ops.aten._native_batch_norm_legit_functional.default: _batch_norm,
     torch.ops.aten._native_batch_norm_legit_no_training.default:

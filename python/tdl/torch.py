@@ -662,7 +662,7 @@ class _Run(torch.fx.Interpreter):
             if needed is None or needed == x.placements:
                 return x
             if (of, needed) not in self.laid_out:
-                self.laid_out[of, needed] = x.redistribute(placements=needed)
+                self.laid_out[of, needed] = dtensors.laid_out(x, needed)
             return self.laid_out[of, needed]
         return torch.fx.node.map_arg((n.args, n.kwargs), load)
 
@@ -680,7 +680,8 @@ class _Run(torch.fx.Interpreter):
             return n.target(*args, **kwargs)
         args, kwargs = pytree.tree_map_only(torch.Tensor, self._as_dtensor,
                                             (args, kwargs))
-        target = dtensors.in_place_of(n.target)
+        target = dtensors.in_place_of(
+            n.target, self.plan._layouts.stored(self._name(n)))
         if target is None:
             return self._by_plan(n, args, kwargs)
         try:
@@ -736,9 +737,11 @@ class _Run(torch.fx.Interpreter):
         is gathered."""
         why = "it has no rule for it"
         x = args[0] if args else None
-        dims = dtensors.by_itself(n, x) if isinstance(x, DTensor) else []
+        cut = isinstance(x, DTensor) and any(
+            p.is_shard() for p in x.placements)
+        dims = dtensors.by_itself(n, x) if cut else []
         axes = [p.is_shard() and p.dim in dims for p in x.placements] \
-            if dims else []
+            if cut else []
         if not any(axes):
             return self._gathered(n, args, kwargs, why)
         parts = tuple(p if a else Replicate()
@@ -791,7 +794,7 @@ class _Run(torch.fx.Interpreter):
             return x
         if any(isinstance(p, Partial) for p in placements):
             return x  # what DTensor left partial is reduced by who reads it
-        return x.redistribute(placements=placements)
+        return dtensors.laid_out(x, placements)
 
 
 # ---- bytes ------------------------------------------------------------------

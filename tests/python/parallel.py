@@ -456,6 +456,10 @@ def check_sums():
              aten._native_batch_norm_legit_no_training.default,
              (x, *rest, *own, 0.1, 1e-3), 1)
     x, y = torch.randn(2, 4, 3)
+    for rest in (None, None), tuple(torch.rand(2, 4, 3)):
+        whole = F.layer_norm(x, [4, 3], *rest, 1e-3)
+        sums = tdl_torch.dtensors._layer_norm_by_sums(x, [0, 1], *rest, 1e-3)
+        expect("layer_norm by sums", torch.allclose(sums, whole, atol=1e-6))
     for reduction in range(3):
         same(f"mse_loss, {reduction}", aten.mse_loss.default, (x, y, reduction))
     same("mse_loss", aten.mse_loss.default, (x, y))
