@@ -150,10 +150,14 @@ static bool TDL_TYPED(lay)(const tdl_factor *f, TDL_TYPED(panels) * s,
 static void TDL_TYPED(copy_columns)(TDL_TYPED(columns) from, int64_t ndepth,
 				    int64_t n, int64_t width, TDL_T *to)
 {
+	const int64_t cols = TDL_COLS(TDL_T);
+	for (int64_t d = 0; n == cols && d < ndepth; d++)
+		memcpy(to + d * width, from.at + from.place[d],
+		       TDL_COLS(TDL_T) * sizeof(TDL_T));
 	for (int64_t d = 0; n == TDL_ROWS && d < ndepth; d++)
 		memcpy(to + d * width, from.at + from.place[d],
 		       TDL_ROWS * sizeof(TDL_T));
-	for (int64_t d = 0; n != TDL_ROWS && d < ndepth; d++)
+	for (int64_t d = 0; n != cols && n != TDL_ROWS && d < ndepth; d++)
 		for (int64_t i = 0; i < n; i++)
 			to[d * width + i] = from.at[from.place[d] + i];
 }

@@ -55,7 +55,8 @@
  * the result are touched once for TDL_DEPTH terms, and may lie further away:
  * TDL_TILES bytes, which is room for so many columns that packing the rows for
  * them costs little.  A panel that lies in memory is copied if at least TDL_FEW
- * tiles read it: caches have few places for what lies in even steps.
+ * tiles read it: caches have few places for what lies in even steps.  A panel
+ * of columns of windows is copied if at least TDL_MANY rows read it.
  * TDL_STORED tiles that are above each other are stored at a time. */
 enum {
 	TDL_DEPTH = 256,
@@ -63,6 +64,7 @@ enum {
 	TDL_PANELS = 8,
 	TDL_TILES = 4 * TDL_BLOCK,
 	TDL_FEW = 4,
+	TDL_MANY = 96,
 	TDL_STORED = 4,
 };
 
@@ -344,19 +346,21 @@ static void TDL_TYPED(find_places)(int64_t step, int64_t *place)
 
 /* Adds some of the depth to a block of the result, whose rows are `left`, and
  * columns of windows.  Panels are read in the planes, or packed if they are not
- * whole there. */
+ * whole there, or if many rows read them: in planes, most of what a panel has
+ * for a term lies in two lines of the cache. */
 static __attribute__((noinline)) void TDL_TYPED(add_windows)(
 	const tdl_product *p, TDL_TYPED(panels) * s, const TDL_TYPED(block) * b,
 	const TDL_TYPED(panel) * left)
 {
 	const int64_t cols = TDL_COLS(TDL_T);
 	const int64_t above = TDL_TYPED(tiles_of)(b);
+	const bool here = b->nrows < TDL_MANY;
 	TDL_TYPED(laid) l = { .until = b->col + b->ncols };
 	for (int64_t k = 0; k * cols < b->ncols; k++) {
 		const int64_t j = k * cols, first = b->col + j;
 		const int64_t n = tdl_min(cols, b->ncols - j);
 		TDL_TYPED(columns) right = { s->edge, s->packed };
-		if (TDL_TYPED(lay)(&p->right, s, b, first, n, &l))
+		if (here && TDL_TYPED(lay)(&p->right, s, b, first, n, &l))
 			right = (TDL_TYPED(columns)){
 				s->right[0] + (first - l.first), s->other
 			};

@@ -93,7 +93,7 @@ static kexpr *even_place(kexpr *out, kexpr *reduced)
 static kernel *random_convolution(void)
 {
 	static const int64_t extents[7][4] = {
-		{1, 2, 3, 1}, {4, 13, 70, 32}, {3, 7, 9, 20},
+		{1, 2, 3, 1}, {4, 13, 96, 32}, {3, 7, 9, 20},
 		{5, 18, 41, 130}, {4, 9, 40, 80}, {1, 2, 3, 5}, {3, 2, 3, 5},
 	};
 	static const char *const names[] = {"n", "k", "i", "j", "c", "r", "s"};
