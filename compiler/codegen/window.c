@@ -417,26 +417,60 @@ static int open_all(emitter *g, const window *w)
 	return 1;
 }
 
+/* Opens the loop of rows, if there is one; a row begins at tdl_row_at. */
 static int open_rows(emitter *g, const window *w)
 {
-	int i = w->rows.loop, j = w->cols.loop;
-	const char *x = loop_name(g, j), *row = "";
-	if (i >= 0) {
-		const char *y = loop_name(g, i);
+	int i = w->rows.loop;
+	const char *y = i < 0 ? NULL : loop_name(g, i);
+	if (y)
 		OPEN("for (int64_t %s = %s; %s < %s; %s++)", y,
 		     stretch(g, i, 0), y, stretch(g, i, 1), y);
-		row = arena_printf(g->p.a, "(%s - %s) * tdl_pitch + ", y,
-				   stretch(g, i, 0));
-	}
+	else
+		text_block(&g->t);
+	SAY("const int64_t tdl_row_at = %s;",
+	    y ? arena_printf(g->p.a, "(%s - %s) * tdl_pitch", y,
+			     stretch(g, i, 0))
+	      : "0");
+	return 1;
+}
+
+static int open_elements(emitter *g, const window *w)
+{
+	int n = open_rows(g, w), j = w->cols.loop;
+	const char *x = loop_name(g, j);
 	OPEN("for (int64_t %s = %s; %s < %s; %s++)", x, stretch(g, j, 0), x,
 	     stretch(g, j, 1), x);
-	SAY("const int64_t tdl_q = %s%s - %s;", row, x, stretch(g, j, 0));
-	return 1 + (i >= 0);
+	SAY("const int64_t tdl_q = tdl_row_at + %s - %s;", x, stretch(g, j, 0));
+	return n + 1;
+}
+
+/* Whether a row of sums is stored as it is, to elements of the result that lie
+ * beside each other. */
+static bool stores_rows(const emitter *g, const window *w)
+{
+	const kernel *k = g->k;
+	int v = g->p.nest.loops[w->cols.loop].var;
+	return treats_alike(g, w) && accumulator_of(k) == k->type &&
+	       w->read->type == k->type && v == k->nout - 1 && g->p.by[v] <= 1;
+}
+
+static void store_rows(emitter *g, const window *w)
+{
+	int n = open_rows(g, w), j = w->cols.loop;
+	SAY("const int64_t %s = %s;", loop_name(g, j), stretch(g, j, 0));
+	SAY("tdl_copy_row_%s(&%s, tdl_sums + tdl_row_at, %s);",
+	    type_suffix(g->k->type), print_result(&g->p),
+	    print_length(g, &w->cols));
+	close_loops(g, n);
 }
 
 static void store_sums(emitter *g, const window *w)
 {
-	int n = open_rows(g, w);
+	if (stores_rows(g, w)) {
+		store_rows(g, w);
+		return;
+	}
+	int n = open_elements(g, w);
 	store_element(g, w, "tdl_sums[tdl_q]");
 	close_loops(g, n);
 }
@@ -447,7 +481,7 @@ static void emit_part(emitter *g, const window *w)
 	SAY("const int64_t tdl_size = tdl_pitch * (%s + %" PRId64 ");",
 	    print_length(g, &w->rows), (w->rows.span - 1) / w->rows.step);
 	emit_plane(g, w);
-	int n = w->beside ? open_rows(g, w) : open_all(g, w);
+	int n = w->beside ? open_elements(g, w) : open_all(g, w);
 	SAY("%s sum = %s;", type, print_identity(g));
 	emit_terms(g, w);
 	SAY("tdl_sums[tdl_q] = %s;",

@@ -78,16 +78,17 @@ static inline void TDL_TYPED(window_row)(TDL_T *to, int64_t size, int64_t step,
 	const int64_t end = inside ? tdl_clamp(n, in, last) : last;
 	for (int64_t part = 0; part < step; part++, to += size) {
 		int64_t c = first + part, i = 0;
+		TDL_ROLL
 		for (; c < in; c += step)
 			to[i++] = other;
 		if (step == 1 && end > c) {
-			memcpy(&to[i], &x[at + c],
-			       (size_t)(end - c) * sizeof(TDL_T));
+			TDL_TYPED(copy_row)(&to[i], &x[at + c], end - c);
 			i += end - c;
 			c = end;
 		}
 		for (; c < end; c += step)
 			to[i++] = x[at + c];
+		TDL_ROLL
 		for (; c < last; c += step)
 			to[i++] = other;
 	}
