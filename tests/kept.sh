@@ -29,7 +29,7 @@ mlp="$models/mlp.tdl -D batch=16 -D width=256 -D depth=3 -D inputs=64"
 compare 'micro-batches' $mlp --train -k 1 --micro-batches 4
 compare 'micro-batches of two workers' $mlp --train -k 2 --micro-batches 4
 compare 'stages' $mlp --train --stages 2 -k 2 --micro-batches 4
-compare 'a few rows' "$models/mlp.tdl" -D batch=4 -D width=256 -D depth=3 \
+compare 'two rows' "$models/mlp.tdl" -D batch=2 -D width=256 -D depth=3 \
 	-D inputs=64 -k 1
 compare 'convolutions' "$models/alexnet.tdl" -D batch=2 -D image=63 \
 	-D width=32 -D hidden=24 -D classes=10 -k 2

@@ -29,9 +29,7 @@ void emit_schedule(emitter *g)
 
 char *emit_kernel(arena *a, emitter *g)
 {
-	g->s = schedule_of(g->k);
-	schedule_fill(&g->s);
-	schedule_turn(&g->s);
+	g->s = schedule_on_cpu(g->k);
 	printer_init(&g->p, g->t.a, &g->s.nest, false);
 	if (g->own)
 		g->p.input[g->own->input] = g->p.out;
@@ -64,9 +62,7 @@ void codegen_keep(plan *p, int64_t room)
 		const kernel *k = p->kernels[i].kernel;
 		if (k->opaque)
 			continue;
-		schedule s = schedule_of(k);
-		schedule_fill(&s);
-		schedule_turn(&s);
+		schedule s = schedule_on_cpu(k);
 		schedule_keeps(&s, k, all + i * KEPT_SIDES);
 	}
 	p->kept_bytes = kept_plan_bytes(p, all, room);

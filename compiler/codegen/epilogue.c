@@ -17,8 +17,7 @@ static bool is_reduction(const kernel *k)
 	    (k->type != DT_F32 && k->type != DT_F64) ||
 	    k->body->type != k->type)
 		return false;
-	schedule s = schedule_of(k);
-	schedule_turn(&s);
+	schedule s = schedule_on_cpu(k);
 	if (s.nturns || s.kind == SCHEDULE_SCATTER || s.kind == SCHEDULE_SCAN)
 		return false;
 	for (int l = 0; l < s.nest.n; l++)

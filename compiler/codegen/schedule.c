@@ -123,16 +123,19 @@ void schedule_fill(schedule *s)
 		swap_sides(s);
 }
 
-/* Whether packing pays off because each element is used several times. */
-static bool worth_packing(const schedule *s)
+/* Whether packing pays off because each element is used several times: both
+ * sides have `least' elements, one of them PACKED_LEAST. */
+static bool worth_packing(const schedule *s, int64_t least)
 {
 	const nest *n = &s->nest;
-	return points(n, s->rows, PACKED_LEAST) == PACKED_LEAST &&
-	       points(n, s->cols, PACKED_LEAST) == PACKED_LEAST &&
+	int64_t rows = points(n, s->rows, PACKED_LEAST);
+	int64_t cols = points(n, s->cols, PACKED_LEAST);
+	return rows >= least && cols >= least &&
+	       (rows == PACKED_LEAST || cols == PACKED_LEAST) &&
 	       points(n, s->depth, PACKED_LEAST) == PACKED_LEAST;
 }
 
-static bool as_product(schedule *s, const kernel *k)
+static bool as_product(schedule *s, const kernel *k, int64_t least)
 {
 	uint32_t whole = 0, more;
 	if (!may_be_product(k))
@@ -151,7 +154,7 @@ static bool as_product(schedule *s, const kernel *k)
 	if (!s->depth || !(s->rows | s->cols))
 		return false;
 	choose_columns(s);
-	return worth_packing(s);
+	return worth_packing(s, least);
 }
 
 /* ---- loops ------------------------------------------------------------- */
@@ -299,10 +302,24 @@ schedule schedule_of_loops(const kernel *k)
 	return s.kind == SCHEDULE_STRIP && !single.lanes ? s : single;
 }
 
-schedule schedule_of(const kernel *k)
+static schedule find_schedule(const kernel *k, int64_t least)
 {
 	schedule s = {0};
-	if (as_product(&s, k) || as_scatter(&s, k) || as_scan(&s, k))
+	if (as_product(&s, k, least) || as_scatter(&s, k) || as_scan(&s, k))
 		return s;
 	return schedule_of_loops(k);
+}
+
+schedule schedule_of(const kernel *k)
+{
+	return find_schedule(k, PACKED_LEAST);
+}
+
+schedule schedule_on_cpu(const kernel *k)
+{
+	enum { LEAST_ROWS = 2 };
+	schedule s = find_schedule(k, LEAST_ROWS);
+	schedule_fill(&s);
+	schedule_turn(&s);
+	return s;
 }

@@ -94,6 +94,9 @@ typedef struct schedule {
 } schedule;
 
 schedule schedule_of(const kernel *k);
+/* The same for the CPU: with schedule_fill() and schedule_turn().  There a
+ * product of two rows reads a matrix once; plain loops would for each row. */
+schedule schedule_on_cpu(const kernel *k);
 /* A schedule of plain loops, whatever the body is. */
 schedule schedule_of_loops(const kernel *k);
 
