@@ -20,6 +20,11 @@ typedef struct named {
 	const char *name;
 } named;
 
+typedef struct settled {
+	const kexpr *e;
+	bool holds;
+} settled;
+
 typedef struct printer {
 	arena *a;
 	nest nest; /* with names */
@@ -35,11 +40,15 @@ typedef struct printer {
 	bool wide; /* CUDA: indices need more than 32 bits */
 	VEC(named) named;
 	VEC(named) loaded; /* elements loaded before their use */
+	VEC(settled) settled; /* conditions whose value is known */
 	int nnames; /* index0, index1, .. so far */
 	/* TDL_NUMBER_0, .. in C: numbers that are neither extents nor strides,
 	 * so that compilers gain nothing from knowing them */
 	VEC(int64_t) numbers;
 } printer;
+
+/* Whether e calls a function of tdl/functions.h. */
+bool calls_function(const kexpr *e);
 
 /* Chooses names that are C identifiers and unique in the text. */
 void printer_init(printer *p, arena *a, const nest *n, bool cuda);

@@ -25,8 +25,7 @@ static bool is_bound(const printer *p, const kexpr *e)
 	return false;
 }
 
-/* Whether e calls a function of tdl/functions.h. */
-static bool calls_function(const kexpr *e)
+bool calls_function(const kexpr *e)
 {
 	if (e->kind == KX_FN && dtype_is_float(e->type) && e->type != DT_F64 &&
 	    fn_text_of(e->fn, DT_F32).form == TEXT_CALL)
@@ -49,8 +48,20 @@ static bool is_always_computed(printer *p, const kexpr *e)
 	       !is_of_indices(p->a, p->nest.k, e->args[0]);
 }
 
+/* The side of a choice whose condition is settled; NULL. */
+static const kexpr *settled_side(const printer *p, const kexpr *e)
+{
+	for (int i = 0; i < p->settled.n; i++)
+		if (kx_equal(p->settled.at[i].e, e->args[0]))
+			return e->args[p->settled.at[i].holds ? 1 : 2];
+	return NULL;
+}
+
 expr_piece print_select(printer *p, const kexpr *e)
 {
+	const kexpr *side = settled_side(p, e);
+	if (side)
+		return print_piece(p, side);
 	if (is_always_computed(p, e))
 		return (expr_piece){
 			arena_printf(p->a, "tdl_choose_f32(%s, %s, %s)",

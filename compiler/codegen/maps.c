@@ -135,6 +135,83 @@ static void name_reshaped(emitter *g, const kexpr *e, const char **when)
 					   print_linear(&g->p, &x, -1)) }));
 }
 
+/* ---- conditions on loops around the innermost one ------------------------ */
+
+enum { MOST_CASES = 4 };
+
+/* Conditions of choices, that are the same along a run. */
+typedef struct cases {
+	int n;
+	const kexpr *e[MOST_CASES];
+} cases;
+
+static bool is_among(const cases *c, const kexpr *e)
+{
+	for (int i = 0; i < c->n; i++)
+		if (kx_equal(c->e[i], e))
+			return true;
+	return false;
+}
+
+/* Finds the conditions of which a side calls a function: under a condition the
+ * compiler would call it for one element after the other. */
+static void find_cases(const emitter *g, const kexpr *e, cases *c)
+{
+	loop_set inner = g->s.inner < 0 ? 0 : loop_bit(g->s.inner);
+	if (e->kind == KX_READ)
+		return;
+	if (e->kind == KX_SELECT && inner && !kx_has_read(e->args[0]) &&
+	    !(loops_of(&g->p.nest, e->args[0]) & inner) &&
+	    (calls_function(e->args[1]) || calls_function(e->args[2])) &&
+	    c->n < MOST_CASES && !is_among(c, e->args[0]))
+		c->e[c->n++] = e->args[0];
+	for (int i = 0; i < e->nargs; i++)
+		find_cases(g, e->args[i], c);
+}
+
+/* Whether e and f compare a variable with different numbers. */
+static bool exclude(const kexpr *e, const kexpr *f)
+{
+	return e->kind == KX_FN && f->kind == KX_FN && e->fn == FN_EQ &&
+	       f->fn == FN_EQ && e->args[0]->kind == KX_VAR &&
+	       kx_equal(e->args[0], f->args[0]) &&
+	       e->args[1]->kind == KX_INT && f->args[1]->kind == KX_INT &&
+	       e->args[1]->i != f->args[1]->i;
+}
+
+/* Settles what is known if condition i is the first that holds, or none does if
+ * i is their number. */
+static void settle(emitter *g, const cases *c, int i)
+{
+	g->p.settled.n = 0;
+	for (int j = 0; j < c->n; j++)
+		if (j <= i || exclude(c->e[i], c->e[j]))
+			vec_push(g->p.a, &g->p.settled,
+				 ((settled){ c->e[j], j == i }));
+}
+
+/* A run of the innermost loop; one for each case if there are several. */
+static void emit_body(emitter *g)
+{
+	const char *from = inner_bound(g, "lo"), *to = inner_bound(g, "hi");
+	cases c = { 0 };
+	find_cases(g, g->k->body, &c);
+	for (int i = 0; c.n && i <= c.n; i++) {
+		g->p.settled.n = 0;
+		if (i == c.n)
+			OPEN("else");
+		else
+			OPEN("%sif (%s)", i ? "else " : "",
+			     print_expr(&g->p, c.e[i]));
+		settle(g, &c, i);
+		emit_run(g, g->s.inner, from, to, g->k->body, store_body, NULL);
+		CLOSE();
+	}
+	g->p.settled.n = 0;
+	if (!c.n)
+		emit_run(g, g->s.inner, from, to, g->k->body, store_body, NULL);
+}
+
 static void emit_reshaped(emitter *g, loop_set all)
 {
 	const char *when = NULL;
@@ -144,8 +221,7 @@ static void emit_reshaped(emitter *g, loop_set all)
 	OPEN("if (%s)", when);
 	int n = open_loops(g, set_without(all, g->s.inner));
 	emit_inner_bounds(g);
-	emit_run(g, g->s.inner, inner_bound(g, "lo"), inner_bound(g, "hi"),
-		 g->k->body, store_body, NULL);
+	emit_body(g);
 	close_loops(g, n);
 	SAY("return args->fault.found ? TDL_INDEX_OUTSIDE : 0;");
 	CLOSE();
@@ -158,8 +234,7 @@ static void emit_rows(emitter *g, loop_set all)
 	emit_merge(g, all, g->k->body, true);
 	int n = open_loops(g, set_without(all, g->s.inner));
 	emit_inner_bounds(g);
-	emit_run(g, g->s.inner, inner_bound(g, "lo"), inner_bound(g, "hi"),
-		 g->k->body, store_body, NULL);
+	emit_body(g);
 	close_loops(g, n);
 }
 
