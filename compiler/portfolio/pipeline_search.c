@@ -469,6 +469,26 @@ static void search_least(searcher *x, pipeline_result *best)
 	take_better(x, &least, best);
 }
 
+/* Finds the best split of a small graph that may be better than the best, which
+ * fits, and that may only seem to need too much. */
+static void search_beyond(searcher *x, pipeline_result *best)
+{
+	pipeline_result beyond = *best;
+	if (x->failed || isinf(pipeline_limit(x->how, 0, x->how->k)) ||
+	    !pipeline_is_within(x->how, best))
+		return;
+	candidates all = { 0 };
+	x->share = MOST_SHARE;
+	x->most = x->planned.n + MOST_PLANNED;
+	pipeline_splits_find(x, x->aims->any_schedule ? SCHEDULE_1F1B
+						      : x->aims->kind, &all);
+	if (judge_all(x, &all, &beyond) == 0)
+		return;
+	try_schedules(x, &beyond);
+	refine(x, &beyond);
+	take_better(x, &beyond, best);
+}
+
 /* Searches and refines more splits of a small graph. */
 static void search_more(searcher *x, pipeline_result *best)
 {
@@ -482,6 +502,7 @@ static void search_more(searcher *x, pipeline_result *best)
 		     &below);
 	take_better(x, &below, best);
 	try_each_number(x, best);
+	search_beyond(x, best);
 }
 
 /* Searches and refines splits of all kinds. */

@@ -18,3 +18,15 @@ for limit in 1M 3776; do
 		--micro-batches 8 --schedule interleaved:2 --topology 2x8xh100 \
 		--memory $limit | grep 'memory  '
 done
+# A division that seems to need more than the limit, and does not, is found where
+# others fit.
+cat >"$tmp/two.json" <<'END'
+{"format": "tdl-topology", "version": 1, "name": "two",
+ "device": {"bandwidth": 1e12, "flops": {"f32": 2e13}, "launch": 4e-6},
+ "levels": [{"name": "between", "size": 2, "latency": 3e-5, "bandwidth": 1e9},
+            {"name": "inside", "size": 2, "latency": 3e-6, "bandwidth": 1e11}]}
+END
+tdlc plan ../../../examples/models/rnn.tdl -D batch=64 -D layers=2 -D steps=4 \
+	-D hidden=512 --train --optimizer adamw -k 4 --topology "$tmp/two.json" \
+	--micro-batches 4 --stages 2 --memory 51013222 |
+	sed -n '/memory  /p;/predicted/p;/^stage/,$p'
