@@ -7,6 +7,7 @@ AM_TESTS_ENVIRONMENT = \
 	TDL_OPDEFS='$(abs_top_srcdir)/opdefs'; export TDL_OPDEFS; \
 	PYTHON='$(PYTHON)'; export PYTHON; \
 	CC='$(CC)'; export CC; \
+	TDL_CFLAGS='$(KERNEL_CFLAGS)'; export TDL_CFLAGS; \
 	CHECK_ALL='$(check_all)'; export CHECK_ALL; \
 	SAMPLE='$(SAMPLE)'; export SAMPLE; \
 	SAMPLE_FROM='$(SAMPLE_FROM)'; export SAMPLE_FROM; \
@@ -17,6 +18,10 @@ AM_TESTS_ENVIRONMENT = \
 	MANUALS='$(manuals)'; export MANUALS; \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	NO_COLOR=1; export NO_COLOR;
+
+# Further flags for the compiler of kernels: `make check
+# KERNEL_CFLAGS=-march=x86-64-v2' tries those for an older processor.
+KERNEL_CFLAGS =
 
 # A test that hangs fails, after TEST_LIMIT seconds (0: never).
 TEST_LIMIT = 1200

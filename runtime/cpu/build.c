@@ -31,7 +31,7 @@ extern char **environ;
 /* -fwrapv: integers of TDL wrap around.  -ffp-contract=off: the text says which
  * multiply-adds are fused, so results do not depend on the compiler.  The other
  * -f flags change no results. */
-static const char *const flags[] = {
+static const char *const usual_flags[] = {
 	"-std=gnu11",
 	"-O3",
 	"-march=native",
@@ -43,7 +43,7 @@ static const char *const flags[] = {
 	"-w",
 };
 
-enum { NFLAGS = sizeof(flags) / sizeof(*flags) };
+enum { NUSUAL = sizeof(usual_flags) / sizeof(*usual_flags) };
 
 /* Nanoseconds between two looks whether a compiler has ended. */
 enum { LOOK_NANOSECONDS = 2000000 };
@@ -57,6 +57,7 @@ typedef struct builder {
 	arena *a;
 	failure *f;
 	words cc; /* compiler command */
+	words flags;
 	int n;
 	const char *const *sources;
 	const char *folder;
@@ -142,10 +143,22 @@ static void add(builder *b, words *w, const char *s)
 	vec_push(b->a, w, arena_strdup(b->a, s));
 }
 
-static void add_flags(builder *b, words *w)
+/* Adds the words of a string, which it changes. */
+static void add_split(builder *b, words *w, char *s)
 {
-	for (int i = 0; i < NFLAGS; i++)
-		add(b, w, flags[i]);
+	char *save = NULL;
+	for (s = strtok_r(s, " \t", &save); s; s = strtok_r(NULL, " \t", &save))
+		vec_push(b->a, w, s);
+}
+
+/* The usual flags, and those in TDL_CFLAGS. */
+static void find_flags(builder *b)
+{
+	const char *more = getenv("TDL_CFLAGS");
+	for (int i = 0; i < NUSUAL; i++)
+		add(b, &b->flags, usual_flags[i]);
+	if (more)
+		add_split(b, &b->flags, arena_strdup(b->a, more));
 }
 
 /* ---- the key ----------------------------------------------------------- */
@@ -174,13 +187,11 @@ static size_t program_length(arena *a, const char *command)
 static void find_compiler(builder *b)
 {
 	const char *cc = getenv("CC");
-	char *s = arena_strdup(b->a, cc && *cc ? cc : "cc"), *save = NULL;
+	char *s = arena_strdup(b->a, cc && *cc ? cc : "cc");
 	size_t n = program_length(b->a, s);
 	if (n > 0)
 		vec_push(b->a, &b->cc, arena_strndup(b->a, s, n));
-	for (char *w = strtok_r(s + n, " \t", &save); w;
-	     w = strtok_r(NULL, " \t", &save))
-		vec_push(b->a, &b->cc, w);
+	add_split(b, &b->cc, s + n);
 	if (!b->cc.n)
 		add(b, &b->cc, "cc");
 }
@@ -238,8 +249,10 @@ static char *make_key(builder *b)
 		append(b->a, &key, b->cc.at[i]);
 	append(b->a, &key, version);
 	append(b->a, &key, processor(b->a));
-	for (int i = 0; i < NFLAGS; i++)
-		append(b->a, &key, flags[i]);
+	for (int i = 0; i < b->flags.n; i++) {
+		append(b->a, &key, b->flags.at[i]);
+		append(b->a, &key, " ");
+	}
 	for (int i = 0; i < header_count; i++)
 		append(b->a, &key, headers[i].text);
 	for (int i = 0; i < b->n; i++) {
@@ -285,7 +298,8 @@ static bool write_headers(builder *b)
 static pid_t start_compiler(builder *b, const char *file)
 {
 	words w = command(b);
-	add_flags(b, &w);
+	for (int i = 0; i < b->flags.n; i++)
+		vec_push(b->a, &w, b->flags.at[i]);
 	add(b, &w, arena_printf(b->a, "-I%s", b->folder));
 	add(b, &w, "-c");
 	add(b, &w, arena_printf(b->a, "%s/%s.c", b->folder, file));
@@ -466,6 +480,7 @@ void *cpu_build(int n, const char *const *sources, cpu_kernel **kernels,
 	memory_guard g;
 	memory_guard_on(&g, end_build, &b);
 	find_compiler(&b);
+	find_flags(&b);
 	b.chunks = chunks_of(b.a, n, sources, b.processors);
 	if (cache_open(b.a, &cache, f))
 		b.folder = cache_begin(b.a, cache, f);

@@ -247,6 +247,31 @@ START_TEST(compilers_that_fail)
 }
 END_TEST
 
+/* Flags of the user's are the compiler's last, and part of what is kept. */
+START_TEST(own_flags)
+{
+	static const char *const given[] = {
+		"int TDL_KERNEL(tdl_args *args) { return args ? 1 : OWN; }\n"
+	};
+	cpu_kernel *k[1];
+	failure f = { 0 };
+	setenv("TDL_CACHE", file("cache"), 1);
+	ck_assert_ptr_null(cpu_build(1, given, k, NULL, &f));
+	for (int i = 1; i < 3; i++) {
+		setenv("TDL_CFLAGS", arena_printf(mem, " -O1\t-DOWN=%d", i), 1);
+		void *lib = cpu_build(1, given, k, NULL, &f);
+		ck_assert_msg(lib != NULL, "%s", f.text);
+		ck_assert_int_eq(k[0](NULL), i);
+		cpu_close(lib);
+	}
+	f = (failure){ 0 };
+	setenv("TDL_CFLAGS", "--no-such-flag", 1);
+	ck_assert_ptr_null(cpu_build(1, given, k, NULL, &f));
+	ck_assert_int_eq(f.status, CLI_MACHINE);
+	unsetenv("TDL_CFLAGS");
+}
+END_TEST
+
 /* ---- opaque functions -------------------------------------------------- */
 
 START_TEST(cholesky)
@@ -288,6 +313,7 @@ Suite *suite(void)
 	tcase_add_test(c, numbers);
 	tcase_add_test(c, shares);
 	tcase_add_test(c, compilers_that_fail);
+	tcase_add_test(c, own_flags);
 	tcase_add_test(c, cholesky);
 	suite_add_tcase(s, c);
 	return s;
