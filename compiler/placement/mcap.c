@@ -6,13 +6,13 @@
 
 #include "base/clock.h"
 
-/* Makes stages without a layer that may be alone impossible. */
-static void forbid_others(const mcap_request *r, const intervals *of)
+void mcap_forbid(const mcap_request *r, const intervals *of, double time,
+		 double bytes)
 {
 	for (int i = 0; r->alone && i < r->l->n; i++)
 		for (int j = i + 1; j <= r->l->n && !r->alone[j - 1]; j++) {
-			of->time[interval_at(i, j)] = INFINITY;
-			of->fixed[interval_at(i, j)] = INFINITY;
+			of->time[interval_at(i, j)] += time;
+			of->fixed[interval_at(i, j)] += bytes;
 		}
 }
 
@@ -56,7 +56,7 @@ bool mcap_search(arena *a, const mcap_request *r, mcap_stages *to)
 	if (r->ndevices > r->l->n)
 		return false;
 	const intervals *of = layer_intervals(a, r->l, &r->model);
-	forbid_others(r, of);
+	mcap_forbid(r, of, INFINITY, INFINITY);
 	to->p = problem_of(a, r, &r->model, of, r->ndevices);
 	split_problem by = to->p;
 	if (r->predictor)

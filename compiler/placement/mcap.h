@@ -13,8 +13,8 @@ typedef enum mcap_objective { MCAP_PEAK, MCAP_LOAD, MCAP_STEP } mcap_objective;
 typedef struct mcap_request {
 	const cost_graph *g;
 	const layer_chain *l; /* of g */
-	/* By layer: whether a stage may have it alone.  Every stage on a device
-	 * has such a layer, chunks need not.  NULL: all may be alone. */
+	/* By layer: whether a stage, or a chunk, may have it alone.  Each has
+	 * such a layer.  NULL: all may be alone. */
 	const bool *alone;
 	stage_model model;
 	int ndevices;
@@ -42,6 +42,10 @@ typedef struct mcap_stages {
 /* Finds the best stages.  Returns false if none fit, or there are more devices
  * than layers. to->p is the problem in any case. */
 bool mcap_search(arena *a, const mcap_request *r, mcap_stages *to);
+
+/* Adds costs to those of all intervals without a layer that may be alone. */
+void mcap_forbid(const mcap_request *r, const intervals *of, double time,
+		 double bytes);
 
 /* Changes that would help if none fit: more devices, recomputation, fewer
  * micro-batches. */

@@ -3,6 +3,8 @@
 
 #include "compiler/placement/mcap.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 
 chunk_measure mcap_chunk_goal(const mcap_request *r)
@@ -12,11 +14,33 @@ chunk_measure mcap_chunk_goal(const mcap_request *r)
 					   : CHUNKS_STEP;
 }
 
+/* The most of a table of intervals. */
+static double most_of(const double *table, int n)
+{
+	double most = 0;
+	for (size_t i = 0; i <= interval_at(n - 1, n); i++)
+		most = fmax(most, table[i]);
+	return most;
+}
+
+/* Makes chunks without a layer that may be alone dearer than all others: the
+ * search weighs sums, which have to be finite. */
+static void forbid_others(const mcap_request *r, const stage_model *m,
+			  const intervals *of)
+{
+	const double dearer = 1e3 * m->chunks;
+	const double bytes = most_of(of->fixed, of->n) +
+			     m->micro_batches * most_of(of->kept, of->n);
+	mcap_forbid(r, of, dearer * most_of(of->time, of->n), dearer * bytes);
+}
+
 static chunk_problem problem_of(arena *a, const mcap_request *r,
 				const stage_model *m, int ndevices)
 {
-	return chunk_problem_new(a, layer_intervals(a, r->l, m), ndevices,
-				 m->chunks, m->micro_batches, r->cap);
+	const intervals *of = layer_intervals(a, r->l, m);
+	forbid_others(r, m, of);
+	return chunk_problem_new(a, of, ndevices, m->chunks, m->micro_batches,
+				 r->cap);
 }
 
 /* The device of each operator. */

@@ -7,6 +7,9 @@ for a in mcap pipedream capture; do
 done
 plan --stages 4 --algorithm mcap --memory 8K | sed -n '/memory/p;/^stage/,$p'
 plan --stages 4 --algorithm mcap --memory 1K -o "$tmp/none.plan"
+# Each chunk has an operator that computes with weights.
+plan --stages 4 --algorithm mcap --schedule interleaved:2 | sed -n '/^stage/,$p'
+plan --stages 4 --algorithm mcap --schedule interleaved:2 --memory 8K | sed -n '/^stage/,$p'
 plan --stages auto --algorithm capture --memory 1K -o "$tmp/none.plan"
 [ ! -e "$tmp/none.plan" ] || echo "it was written"
 tdlc compare $mlp -k 4 --micro-batches 2 --algorithm stages --algorithm mcap |
