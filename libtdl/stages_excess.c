@@ -24,6 +24,15 @@ static const char *devices_of(arena *a, const pipeline_result *r, int at)
 				     begin + n - 1);
 }
 
+/* Whether the pipeline fits if each device may use what one of them needs at
+ * most: devices may have less. */
+static bool may_be_enough(const plan_request *how, const pipeline_result *r)
+{
+	plan_request more = *how;
+	more.memory = r->peak_bytes;
+	return pipeline_is_within(&more, r);
+}
+
 void stages_excess_of(job *d, const plan_request *how, const pipeline_result *r)
 {
 	double limit;
@@ -44,8 +53,10 @@ void stages_excess_of(job *d, const plan_request *how, const pipeline_result *r)
 		   asked ? arena_printf(a, "%s allows", memory)
 		   : s->way.devices == 1 ? "it has" : "one of them has",
 		   searched ? "; no plan was found that needs less" : "",
-		   asked ? arena_printf(a, "; enough would be %s %" PRId64,
-					memory, r->peak_bytes) : "");
+		   asked && may_be_enough(how, r)
+			   ? arena_printf(a, "; enough would be %s %" PRId64,
+					  memory, r->peak_bytes)
+			   : "");
 }
 
 /* ---- remedies ------------------------------------------------------------ */

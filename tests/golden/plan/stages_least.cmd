@@ -19,3 +19,15 @@ for how in '-k 2 --stages 2 --micro-batches 4' '-k 4 --stages 2 --micro-batches 
 	echo "== $how"
 	enough $net $how
 done
+# No limit is named that is not enough, where a device has less.
+cat >"$tmp/two.json" <<'END'
+{"format": "tdl-topology", "version": 1, "name": "two",
+ "device": {"bandwidth": 1e12, "flops": {"f32": 2e13}},
+ "levels": [{"name": "link", "size": 2, "latency": 3e-6, "bandwidth": 1e11}],
+ "devices": [{"count": 1, "memory": 6000}, {"count": 1}]}
+END
+# shellcheck disable=SC2086
+for limit in 5900 10000 10048; do
+	tdlc plan $net -k 2 --stages 2 --micro-batches 4 --topology "$tmp/two.json" \
+		--memory $limit | grep 'memory  '
+done
