@@ -160,11 +160,13 @@ def _weight_of(target, weight, ignore_index):
 
 
 def _squares(x, y, reduction=1):
-    """mse_loss, whose mean is a sum by the number of its elements."""
+    """mse_loss, whose mean is a sum by the number of its elements.  That of
+    halves is larger than f16 has numbers where there are many."""
     each = (x - y).square()
     if reduction == 0:
         return each
-    return each.sum() / (each.numel() if reduction == 1 else 1)
+    total = each.sum(dtype=torch.float32 if each.dtype in _SHORT else None)
+    return (total / (each.numel() if reduction == 1 else 1)).to(each.dtype)
 
 
 def _centred(x, dims):
