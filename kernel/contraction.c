@@ -166,8 +166,8 @@ static int var_along(const kernel *k, const factor *f)
 	return -1;
 }
 
-/* The indices of a factor are different variables, over their whole extents;
- * or 0, of one value. */
+/* Whether the indices of a factor are different variables, over their whole
+ * extents. */
 static bool is_plain(const kernel *k, const factor *f)
 {
 	uint32_t seen = 0;

@@ -2,7 +2,8 @@
  * of matrices do not need: they pack their factors, from whatever order.
  *
  * Such a copy is left out if each of its readers reads the tensor that it was
- * made of as fast, and fetches nothing that it has not got. */
+ * made of as fast, and fetches nothing that it has not got; and if no worker
+ * has to keep more of that tensor than it would of the copy. */
 #include "config.h"
 
 #include "compiler/lower/fuse_parts.h"
@@ -28,10 +29,22 @@ static bool is_partial(const cuts *c, int naxes)
 	return partial;
 }
 
-/* Whether each worker holds what it reads for the copy. */
+/* Whether doing without the copy keeps the tensor that it was made of in use
+ * for longer. */
+static bool is_kept_longer(const fuser *x, node_id copy)
+{
+	tensor_id from = x->nodes[copy].inputs[0];
+	const tensor *made_of = &x->g->tensors[from];
+	return made_of->kind == TENSOR_RESULT && !made_of->output &&
+	       x->last[from] < x->last[x->nodes[copy].output];
+}
+
+/* Whether each worker holds what it reads for the copy, and no more than that
+ * if it would have to keep it for longer. */
 static bool is_held(const fuser *x, node_id copy)
 {
 	tensor_id from = x->nodes[copy].inputs[0];
+	const bool longer = is_kept_longer(x, copy);
 	const tensor_type *type = &x->g->tensors[from].type;
 	const mesh *m = &x->as->mesh;
 	const cuts *held = &x->as->tensor_cuts[from];
@@ -43,7 +56,8 @@ static bool is_held(const fuser *x, node_id copy)
 		mesh_coords(m, w, coords);
 		box have = cuts_block(&whole, m, held, m->naxes, coords);
 		box need = fuse_read_by(x, copy, 0, coords);
-		if (box_volume_less(&need, &have))
+		if (box_volume_less(&need, &have) ||
+		    (longer && box_volume_less(&have, &need)))
 			return false;
 	}
 	return true;

@@ -21,6 +21,16 @@ static tensor_id add_product(graph_maker *m, tensor_id matrix, int64_t rows)
 			in);
 }
 
+/* A product of two inputs, of so many rows and columns. */
+static tensor_id add_computed(graph_maker *m, int64_t rows, int64_t columns)
+{
+	const int64_t left[] = { rows, ROWS }, right[] = { ROWS, columns };
+	tensor_id in[] = { add_tensor(m, TENSOR_INPUT, DT_F32, 2, left),
+			   add_tensor(m, TENSOR_INPUT, DT_F32, 2, right) };
+	return add_node(m, kernel_matmul(m->a, rows, columns, ROWS, false),
+			in);
+}
+
 static void add_output(arena *a, graph *g, tensor_id t)
 {
 	tensor_id *to = ARENA_ARRAY(a, tensor_id, g->noutputs + 1);
@@ -31,21 +41,23 @@ static void add_output(arena *a, graph *g, tensor_id t)
 	g->tensors[t].output = true;
 }
 
-/* A tensor, its copy, and what two nodes make of that: a product, and another
- * one of `rows', or a sum if that is 0. */
+/* A tensor, an input or the result of a product, its copy, and what two nodes
+ * make of that: a product, and another one of `rows', or a maximum if that is
+ * 0. */
 typedef struct example {
 	graph *g;
 	assignment as;
 	tensor_id w, t, y, z;
 } example;
 
-static example example_of(arena *a, int64_t rows)
+static example example_of(arena *a, int64_t rows, bool computed)
 {
 	static const int64_t dims[] = { COLUMNS, INNER };
 	static const int64_t turned[] = { INNER, COLUMNS };
 	graph_maker m = { .a = a };
 	example x = { .as.mesh = { 1, { 2 } } };
-	x.w = add_tensor(&m, TENSOR_INPUT, DT_F32, 2, dims);
+	x.w = computed ? add_computed(&m, COLUMNS, INNER)
+		       : add_tensor(&m, TENSOR_INPUT, DT_F32, 2, dims);
 	x.t = add_node(&m, kernel_transpose(a, 2, dims), &x.w);
 	x.y = add_product(&m, x.t, ROWS);
 	x.z = rows ? add_product(&m, x.t, rows)
@@ -77,13 +89,13 @@ static int nodes_of(arena *a, const example *x)
 START_TEST(products_do_without)
 {
 	arena *a = arena_new();
-	example x = example_of(a, 5);
+	example x = example_of(a, 5, false);
 	ck_assert_int_eq(nodes_of(a, &x), 2);
-	x = example_of(a, PACKED_LEAST - 1);
+	x = example_of(a, PACKED_LEAST - 1, false);
 	ck_assert_int_eq(nodes_of(a, &x), 3);
-	x = example_of(a, 0);
+	x = example_of(a, 0, false);
 	ck_assert_int_eq(nodes_of(a, &x), 3);
-	x = example_of(a, 5);
+	x = example_of(a, 5, false);
 	add_output(a, x.g, x.t);
 	ck_assert_int_eq(nodes_of(a, &x), 3);
 	arena_free(a);
@@ -95,7 +107,7 @@ END_TEST
 START_TEST(as_they_are_divided)
 {
 	arena *a = arena_new();
-	example x = example_of(a, 5);
+	example x = example_of(a, 5, false);
 	for (int n = 0; n < x.g->nnodes; n++)
 		x.as.node_cuts[n].dim[0] = 1;
 	x.as.tensor_cuts[x.t].dim[0] = 1;
@@ -104,6 +116,27 @@ START_TEST(as_they_are_divided)
 	x.as.tensor_cuts[x.w].dim[0] = 0;
 	ck_assert_int_eq(nodes_of(a, &x), 2);
 	x.as.tensor_cuts[x.w].dim[0] = 1;
+	ck_assert_int_eq(nodes_of(a, &x), 3);
+	arena_free(a);
+}
+END_TEST
+
+/* A computed tensor is not kept whole, for the copy's readers, by workers that
+ * need a part of it; if it is kept anyway, as an output is, they read it. */
+START_TEST(no_more_is_kept)
+{
+	arena *a = arena_new();
+	example x = example_of(a, 5, true);
+	ck_assert_int_eq(nodes_of(a, &x), 3);
+	for (node_id n = 1; n < x.g->nnodes; n++)
+		x.as.node_cuts[n].dim[0] = 1;
+	x.as.tensor_cuts[x.t].dim[0] = 1;
+	x.as.tensor_cuts[x.y].dim[0] = x.as.tensor_cuts[x.z].dim[0] = 1;
+	ck_assert_int_eq(nodes_of(a, &x), 4);
+	x.as.node_cuts[0].dim[0] = x.as.tensor_cuts[x.w].dim[0] = 0;
+	ck_assert_int_eq(nodes_of(a, &x), 3);
+	x.as.node_cuts[0].dim[0] = x.as.tensor_cuts[x.w].dim[0] = CUT_NONE;
+	add_output(a, x.g, x.w);
 	ck_assert_int_eq(nodes_of(a, &x), 3);
 	arena_free(a);
 }
@@ -125,13 +158,33 @@ START_TEST(as_memory_runs)
 }
 END_TEST
 
+/* Of a convolution's filter these are o, its row, and r, but not c. */
+START_TEST(last_of_its_kind)
+{
+	arena *a = arena_new();
+	const int64_t data[] = { 4, 4, 9 }, filter[] = { 4, 4, 4 };
+	const kernel *k = kernel_conv(a, data, filter, 1, 0);
+	kernel *copy = kernel_transpose(a, 3, filter);
+	kexpr **at = copy->body->args, *o = at[2], *c = at[1], *r = at[0];
+	ck_assert(contraction_reads_through(k, 1, copy));
+	at[1] = o, at[2] = c;
+	ck_assert(kernel_is_reordering(copy));
+	ck_assert(!contraction_reads_through(k, 1, copy));
+	at[0] = c, at[2] = r;
+	ck_assert(contraction_reads_through(k, 1, copy));
+	arena_free(a);
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("copies");
 	TCase *t = tcase_create("copies");
 	tcase_add_test(t, products_do_without);
 	tcase_add_test(t, as_they_are_divided);
+	tcase_add_test(t, no_more_is_kept);
 	tcase_add_test(t, as_memory_runs);
+	tcase_add_test(t, last_of_its_kind);
 	suite_add_tcase(s, t);
 	return s;
 }
