@@ -8,7 +8,8 @@
 #include "base/vec.h"
 #include "plan/plan.h"
 
-/* A factor that is packed again in each step is used so often each time. */
+/* A factor that is packed again in each step is used at least so often each
+ * time. */
 enum { LEAST_USES = 2 };
 
 /* A use of a factor, and the tensors that it is made of. */
@@ -74,8 +75,8 @@ static bool reads_fixed(const finder *x, const plan_instr *in)
 	return true;
 }
 
-/* Finds the buffers that stay, and the results of what reads these alone, as a
- * weight with its gates in another order: each is written once in a step. */
+/* Finds the buffers that stay, and the results of what reads these alone, such
+ * as a weight with its gates in another order: each is written once a step. */
 static void find_fixed(finder *x)
 {
 	const plan *p = x->p;

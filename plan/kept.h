@@ -1,8 +1,9 @@
 /* Packed factors of products of matrices that are kept from one run to the
  * next, in the order in which the product's loops read them.  They are packed
- * again only when the tensors they come from change.  Useful for constants, for
- * states that a plan does not write, and for states written once a step and
- * used several times, or what is computed once a step of all these.
+ * again only when the tensors they come from change.  Useful for constants, and
+ * for states that a plan does not write; if they are used several times in a
+ * step, also for states that it writes once, and for what it computes once of
+ * all these.
  *
  * compiler/codegen says which factors of a kernel can be kept, to plan their
  * bytes; the compiled kernel tells the runtime.  Both then call kept_of(). */
