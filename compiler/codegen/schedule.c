@@ -167,12 +167,12 @@ static bool is_near(const nest *n, const kexpr *e, int l)
 
 /* Whether some read in e goes along its memory with loop l and across it with
  * the innermost loop. */
-static bool lies_across(const nest *n, const kexpr *e, int l, int inner)
+static bool crosses_memory(const nest *n, const kexpr *e, int l, int inner)
 {
 	bool found = e->kind == KX_READ && is_near(n, e, l) &&
 		     step_of(n, e, inner) >= FAR_STEP;
 	for (int i = 0; i < e->nargs && !found; i++)
-		found = lies_across(n, e->args[i], l, inner);
+		found = crosses_memory(n, e->args[i], l, inner);
 	return found;
 }
 
@@ -184,7 +184,7 @@ static int find_across(const nest *n, const kexpr *e, loop_set out, int inner)
 		return -1;
 	for (int l = inner - 1; l >= 0; l--)
 		if (out & loop_bit(l) && n->loops[l].part == LOOP_WHOLE &&
-		    lies_across(n, e, l, inner))
+		    crosses_memory(n, e, l, inner))
 			return l;
 	return -1;
 }
