@@ -33,7 +33,7 @@ bool contraction_of(arena *a, const kernel *k, contraction *c);
 bool kernel_multiplies_matrices(const kernel *k);
 
 /* Whether a kernel is a copy that only changes the order of elements: it reads
- * each element once, at sums of variables. */
+ * as many as its input has, at sums of variables. */
 bool kernel_is_reordering(const kernel *k);
 
 /* Products of matrices with at least so many rows, columns and terms pack their
