@@ -91,14 +91,18 @@ static void take_better(const searcher *x, const pipeline_result *r,
 		*best = *r;
 }
 
+/* The schedule of the divisions. */
+static pipeline_schedule kind_of(const searcher *x)
+{
+	return x->aims->any_schedule ? SCHEDULE_1F1B : x->aims->kind;
+}
+
 /* Notes a plan by the schedule of the divisions, if it is the best so far with
  * as many stages. */
 static void note(searcher *x, const pipeline_result *r)
 {
-	pipeline_schedule kind = x->aims->any_schedule ? SCHEDULE_1F1B
-						       : x->aims->kind;
-	if (r->plan && r->cut->kind == kind && r->cut->chunks == 1 &&
-	    r->cut->nstages <= PIPELINE_FEW_DEVICES)
+	if (r->plan && r->cut->kind == kind_of(x) &&
+	    r->cut->chunks == 1 && r->cut->nstages <= PIPELINE_FEW_DEVICES)
 		take_better(x, r, &x->leading[r->cut->nstages]);
 }
 
@@ -296,13 +300,11 @@ static bool is_small(const searcher *x)
  * for the next. */
 static void search(searcher *x, pipeline_result *best)
 {
-	bool any = x->aims->any_schedule;
 	x->share = 1;
 	x->most = x->planned.n + MOST_IN_ALL;
 	for (int i = 0; i < MOST_ROUNDS && !x->failed; i++) {
 		candidates all = { 0 };
-		pipeline_splits_find(x, any ? SCHEDULE_1F1B : x->aims->kind,
-				     &all);
+		pipeline_splits_find(x, kind_of(x), &all);
 		int n = judge_all(x, &all, best);
 		if (isinf(x->share))
 			x->share = 1;
@@ -347,8 +349,7 @@ static int judge_within(searcher *x, pipeline_result *best, bool *any)
 {
 	candidates all = { 0 };
 	int n = 0;
-	pipeline_splits_find(x, x->aims->any_schedule ? SCHEDULE_1F1B
-						      : x->aims->kind, &all);
+	pipeline_splits_find(x, kind_of(x), &all);
 	*any = all.n > 0;
 	if (all.n > 0)
 		qsort(all.at, (size_t)all.n, sizeof(candidate), by_expected);
@@ -429,8 +430,7 @@ static int judge_least(searcher *x, pipeline_result *least)
 {
 	candidates all = { 0 };
 	int n = 0;
-	pipeline_splits_find(x, x->aims->any_schedule ? SCHEDULE_1F1B
-						      : x->aims->kind, &all);
+	pipeline_splits_find(x, kind_of(x), &all);
 	if (all.n > 0)
 		qsort(all.at, (size_t)all.n, sizeof(candidate), by_share);
 	for (int i = 0; i < all.n && n < MOST_PLANNED; i++) {
@@ -480,8 +480,7 @@ static void search_beyond(searcher *x, pipeline_result *best)
 	candidates all = { 0 };
 	x->share = MOST_SHARE;
 	x->most = x->planned.n + MOST_PLANNED;
-	pipeline_splits_find(x, x->aims->any_schedule ? SCHEDULE_1F1B
-						      : x->aims->kind, &all);
+	pipeline_splits_find(x, kind_of(x), &all);
 	if (judge_all(x, &all, &beyond) == 0)
 		return;
 	try_schedules(x, &beyond);
