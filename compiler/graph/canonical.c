@@ -300,30 +300,41 @@ static void number_tensor(canon *c, tensor_id t)
 }
 
 typedef struct operand {
-	colour role, is;
+	colour role, made, is; /* made: the kernel that computes it; 0 */
 	tensor_id tensor;
 	int slot;
 } operand;
 
+/* Operands with one role go by the kernels that compute them, which do not
+ * depend on the rest of the graph: steps of a loop then have the same nodes. */
 static int by_role(const void *x, const void *y)
 {
 	const operand *a = x, *b = y;
 	if (a->role != b->role)
 		return a->role < b->role ? -1 : 1;
+	if (a->made != b->made)
+		return a->made < b->made ? -1 : 1;
 	if (a->is != b->is)
 		return a->is < b->is ? -1 : 1;
 	return a->tensor != b->tensor ? a->tensor - b->tensor
 				      : a->slot - b->slot;
 }
 
+static operand operand_of(const canon *c, node_id n, int slot)
+{
+	tensor_id t = c->g->nodes[n].inputs[slot];
+	node_id by = c->g->tensors[t].producer;
+	return (operand){ .role = c->roles[n][slot], .is = c->of[t],
+			  .made = by == NONE ? 0 : c->kernels[by],
+			  .tensor = t, .slot = slot };
+}
+
 static operand *operands_of(const canon *c, node_id n)
 {
-	const node *x = &c->g->nodes[n];
-	int m = x->kernel->ninputs;
+	int m = c->g->nodes[n].kernel->ninputs;
 	operand *all = ARENA_ARRAY(c->tmp, operand, m);
 	for (int i = 0; i < m; i++)
-		all[i] = (operand){ c->roles[n][i], c->of[x->inputs[i]],
-				    x->inputs[i], i };
+		all[i] = operand_of(c, n, i);
 	qsort(all, (size_t)m, sizeof(*all), by_role);
 	return all;
 }
@@ -492,7 +503,7 @@ static canon number_graph(arena *a, const graph *g)
 {
 	canon c = { .a = a, .tmp = arena_new(), .g = g };
 	c.of = ARENA_ARRAY(c.tmp, colour, g->ntensors);
-	c.kernels = ARENA_ARRAY(c.tmp, colour, g->nnodes);
+	c.kernels = ARENA_ARRAY(a, colour, g->nnodes);
 	c.roles = ARENA_ARRAY(c.tmp, colour *, g->nnodes);
 	c.depth = ARENA_ARRAY(a, int, g->nnodes);
 	c.nodes = none_of(a, g->nnodes);
@@ -508,7 +519,7 @@ graph_numbers graph_canonical_numbers(arena *a, const graph *g)
 {
 	canon c = number_graph(a, g);
 	arena_free(c.tmp);
-	return (graph_numbers){ c.nodes, c.tensors, c.depth };
+	return (graph_numbers){ c.nodes, c.tensors, c.depth, c.kernels };
 }
 
 graph *graph_canonical(arena *a, const graph *g)

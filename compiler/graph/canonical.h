@@ -24,6 +24,9 @@ graph *graph_canonical(arena *a, const graph *g);
 typedef struct graph_numbers {
 	int *nodes, *tensors;
 	int *depths; /* by node: the longest chain of nodes before it */
+	/* by node: the same of kernels that compute the same, but for the order
+	 * of operands of commutative functions, in every graph */
+	uint64_t *kernels;
 } graph_numbers;
 
 /* The numbers that graph_canonical() assigns; in a.  Reads kernels, inputs and

@@ -254,6 +254,7 @@ static void add_part(trainer *t, int i, int param, tensor_id x, tensor_id more)
 	if (made != NONE) {
 		part.reader = t->order.nodes[made];
 		part.depth = t->order.depths[made];
+		part.kernel = t->order.kernels[made];
 	}
 	if (!is_zero(t, more))
 		vec_push(t->b->tmp, &t->flow[x].parts, part);
@@ -261,12 +262,16 @@ static void add_part(trainer *t, int i, int param, tensor_id x, tensor_id more)
 
 /* Terms of the last readers come first, as in the backward pass.  For a tensor
  * read by the steps of a loop the sum then grows as the steps go back, and no
- * step's term has to wait for others. */
+ * step's term has to wait for others.  Readers that are as late as each other
+ * go by what they compute: each step adds up its terms in the same order, and
+ * all steps share the kernels that come of it. */
 static int by_reader(const void *x, const void *y)
 {
 	const grad_part *a = x, *b = y;
 	if (a->depth != b->depth)
 		return a->depth > b->depth ? -1 : 1;
+	if (a->kernel != b->kernel)
+		return a->kernel > b->kernel ? -1 : 1;
 	if (a->reader != b->reader)
 		return a->reader > b->reader ? -1 : 1;
 	return a->param != b->param ? b->param - a->param : b->call - a->call;

@@ -32,6 +32,7 @@ typedef struct grad_part {
 	int call; /* on the tape; reads the tensor as parameter .. */
 	int param;
 	int reader, depth; /* .. ; its place and depth in trainer.order; NONE */
+	uint64_t kernel;   /* what it computes, there; 0 */
 	tensor_id value;
 } grad_part;
 
