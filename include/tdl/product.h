@@ -174,6 +174,14 @@ typedef struct TDL_TYPED(columns) {
 	const int64_t *place;
 } TDL_TYPED(columns);
 
+/* Columns that follow, which a tile brings nearer meanwhile: a row in each of
+ * 2 ^ slow steps. */
+typedef struct TDL_TYPED(ahead) {
+	const TDL_T *at;
+	const int64_t *place;
+	int slow;
+} TDL_TYPED(ahead);
+
 /* Has a row of a panel of columns brought nearer. */
 static inline void TDL_TYPED(fetch)(const TDL_T *at)
 {
@@ -184,13 +192,12 @@ static inline void TDL_TYPED(fetch)(const TDL_T *at)
 
 /* A tile of the result, `rows` x TDL_COLS or half of that, `wide` vectors: the
  * product of two panels, and what is there unless this is the `first` one.
- * Tiles with few rows also bring nearer the columns at `next`, in the same
- * places, a row in each step: all at once would keep the loop from its own
- * memory.  Called with constant numbers of rows and vectors, so that it stays
- * in registers. */
+ * Tiles with few rows also bring nearer the columns at `next`, in even steps:
+ * all at once would keep the loop from its own memory.  Called with constant
+ * numbers of rows and vectors, so that it stays in registers. */
 static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 	const int rows, const int wide, int64_t depth, bool first,
-	TDL_TYPED(panel) left, TDL_TYPED(columns) right, const TDL_T *next,
+	TDL_TYPED(panel) left, TDL_TYPED(columns) right, TDL_TYPED(ahead) next,
 	TDL_T *tile)
 {
 	typedef TDL_TYPED(vector) vector;
@@ -207,7 +214,7 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
 			(const void *)(right.at + right.place[d]);
 		const vector x0 = x[0], x1 = x[wide - 1];
 		if (rows < TDL_ROWS)
-			TDL_TYPED(fetch)(next + right.place[d]);
+			TDL_TYPED(fetch)(next.at + next.place[d >> next.slow]);
 		TDL_UNROLL
 		for (int r = 0; r < rows; r++) {
 			const vector y = TDL_TYPED(spread)(left.at[r]);
@@ -230,7 +237,7 @@ static inline __attribute__((always_inline)) void TDL_TYPED(tile)(
  * another below it: more would be added to rows of that. */
 static void TDL_TYPED(add_tile)(int64_t rows, int64_t cols, int64_t depth,
 				bool first, TDL_TYPED(panel) x,
-				TDL_TYPED(columns) y, const TDL_T *next,
+				TDL_TYPED(columns) y, TDL_TYPED(ahead) next,
 				TDL_T *to)
 {
 	const bool narrow = cols <= TDL_COLS(TDL_T) / 2;
@@ -317,6 +324,7 @@ static void TDL_TYPED(add_tiles)(const tdl_product *p,
 	const int64_t above = TDL_TYPED(tiles_of)(b);
 	const bool once = b->first && b->last;
 	const bool few = TDL_TYPED(row_of)(p, b, 1) < TDL_ROWS;
+	const int slow = few && above == 2;
 	int64_t stored = 0; /* rows */
 	for (int64_t i = 0; i < above; i++) {
 		const int64_t row = TDL_TYPED(row_of)(p, b, i);
@@ -326,7 +334,9 @@ static void TDL_TYPED(add_tiles)(const tdl_product *p,
 			TDL_TYPED(fetch)(next + right.place[d]);
 		TDL_TYPED(add_tile)
 		(nrows, ncols, b->ndepth, b->first, left[i], right,
-		 i == 0 && few && next ? next : right.at,
+		 (TDL_TYPED(ahead)){ few && next ? next : right.at,
+				     right.place + (i * b->ndepth >> slow),
+				     slow },
 		 tile + (row - (once ? stored : 0)) * cols);
 		if (!b->last ||
 		    ((i + 1) % TDL_STORED != 0 && i + 1 < above))
