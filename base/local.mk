@@ -16,6 +16,7 @@ noinst_LIBRARIES += %D%/libbase.a
 	%D%/json_reader.c %D%/json_reader.h \
 	%D%/memory.c %D%/memory.h \
 	%D%/options.def \
+	%D%/pause.h \
 	%D%/spelling.c %D%/spelling.h \
 	%D%/stream.c %D%/stream.h \
 	%D%/text.c %D%/text.h \

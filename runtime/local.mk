@@ -16,6 +16,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/comm/progress.c %D%/comm/progress.h \
 	%D%/comm/rendezvous.c %D%/comm/rendezvous.h \
 	%D%/comm/threads.c \
+	%D%/comm/scheduler.c %D%/comm/scheduler.h \
 	%D%/cpu/build.c %D%/cpu/build.h \
 	%D%/cpu/chains.c \
 	%D%/cpu/chunks.c %D%/cpu/chunks.h \
@@ -46,6 +47,7 @@ noinst_LIBRARIES += %D%/libruntime.a
 	%D%/exec/executor_parts.c %D%/exec/executor_parts.h \
 	%D%/exec/executor_runs.c \
 	%D%/exec/executor_spans.c \
+	%D%/exec/executor_step.c \
 	%D%/exec/npz.c %D%/exec/npz.h \
 	%D%/run/options.h \
 	%D%/exec/profiling.c %D%/exec/profiling.h \

@@ -20,6 +20,16 @@ void barrier_destroy(barrier *b);
 /* Waits until n threads have arrived.  Returns false if the barrier is
  * broken. */
 bool barrier_wait(barrier *b);
+
+/* A visit of somebody who does something else until the barrier opens; all zero
+ * at first.  Arrives in the first call, and returns whether it has opened for
+ * this visit, which ends with that. */
+typedef struct barrier_visit {
+	bool arrived;
+	unsigned long round;
+} barrier_visit;
+
+bool barrier_passed(barrier *b, barrier_visit *v);
 void barrier_break(barrier *b);
 
 #endif

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "base/pause.h"
+
 void progress_init(progress *p)
 {
 	atomic_init(&p->at, 0);
@@ -19,7 +21,7 @@ void progress_destroy(progress *p)
 	pthread_mutex_destroy(&p->lock);
 }
 
-static bool is_there(progress *p, int at)
+bool progress_is_at(progress *p, int at)
 {
 	return atomic_load(&p->at) >= at || atomic_load(&p->broken);
 }
@@ -40,13 +42,9 @@ void progress_waiter_destroy(progress_waiter *w)
 
 static bool look(progress *p, int at, int spins)
 {
-	for (int i = 0; i < spins && !is_there(p, at); i++)
-#ifdef __x86_64__
-		__builtin_ia32_pause();
-#else
-		atomic_thread_fence(memory_order_seq_cst);
-#endif
-	return is_there(p, at);
+	for (int i = 0; i < spins && !progress_is_at(p, at); i++)
+		pause_processor();
+	return progress_is_at(p, at);
 }
 
 /* Adds a need.  The asking thread first counts itself and then looks.  The
@@ -56,12 +54,12 @@ static void enter(progress_waiter *w, progress *p, progress_need *x, int at)
 {
 	pthread_mutex_lock(&p->lock);
 	atomic_fetch_add(&p->nwaiting, 1);
-	if (!is_there(p, at) && !x->is_asked) {
+	if (!progress_is_at(p, at) && !x->is_asked) {
 		atomic_fetch_add(&w->missing, 1);
 		*x = (progress_need){ w, at, true, p->needs };
 		p->needs = x;
 	} else {
-		if (!is_there(p, at) && at > x->at)
+		if (!progress_is_at(p, at) && at > x->at)
 			x->at = at;
 		atomic_fetch_sub(&p->nwaiting, 1);
 	}
@@ -95,7 +93,7 @@ static progress_need *take_met(progress *p)
 	pthread_mutex_lock(&p->lock);
 	while (*link) {
 		progress_need *x = *link;
-		if (!is_there(p, x->at)) {
+		if (!progress_is_at(p, x->at)) {
 			link = &x->next;
 			continue;
 		}

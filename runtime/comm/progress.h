@@ -20,6 +20,9 @@ typedef struct progress {
 void progress_init(progress *p);
 void progress_destroy(progress *p);
 
+/* Whether it is at `at' or further on, or nobody waits for it any more. */
+bool progress_is_at(progress *p, int at);
+
 /* Moves on, or back; the latter only while no thread waits. */
 void progress_set(progress *p, int at);
 

@@ -1,8 +1,12 @@
-/* All workers in this process, each a thread.  A worker copies the parts that
- * it receives directly from its peers' arenas, once these have reached the same
- * point of the program, or, in another stage, the point where they send them.
- * Before it writes a place that others read, it waits until they have read it.
- * There are no other waits. */
+/* All workers in this process.  A worker copies the parts that it receives
+ * directly from its peers' arenas, once these have reached the same point of
+ * the program, or, in another stage, the point where they send them.  Before it
+ * writes a place that others read, it waits until they have read it.  There are
+ * no other waits.
+ *
+ * If there are as many processors, each worker is a thread, and waits where it
+ * is.  Otherwise workers share threads (scheduler.h): a function that would
+ * have to wait returns false, and is called again later. */
 #include "config.h"
 
 #include <pthread.h>
@@ -16,11 +20,12 @@
 #include "layout/runs.h"
 #include "runtime/comm/barrier.h"
 #include "runtime/comm/progress.h"
+#include "runtime/comm/scheduler.h"
 #include "runtime/exec/communicator.h"
 #include "runtime/exec/thread_pool.h"
 
-/* Polls for a peer before sleeping, if each worker has its own processor: about
- * as long as it takes to fall asleep and wake up. */
+/* Polls for a peer before sleeping: about as long as it takes to fall asleep
+ * and wake up. */
 enum { SPINS = 2000 };
 
 typedef VEC(int) numbers;
@@ -60,6 +65,13 @@ typedef struct stage_code {
 	numbers *guards;
 } stage_code;
 
+/* A worker that shares a thread. */
+typedef struct sharer {
+	/* whether the last call returned false because it has to wait */
+	_Alignas(64) bool waits;
+	barrier_visit visit;
+} sharer;
+
 typedef struct threads {
 	arena *a;
 	const plan_pipeline *p;
@@ -69,9 +81,12 @@ typedef struct threads {
 	progress *posts; /* by worker: number of instructions done */
 	progress_waiter *waiters; /* by worker */
 	progress_need *needs;	  /* at [worker * nworkers + peer] */
+	/* a thread for each worker; or NULL, .. */
 	thread_pool *thread_pool;
-	int spins;
+	scheduler *scheduler; /* .. and workers share these threads */
+	sharer *sharers;
 	barrier barrier;
+	atomic_bool broken;
 	pthread_mutex_t lock; /* guards failure */
 	failure failure;
 } threads;
@@ -231,6 +246,7 @@ static void open_posts(threads *c)
 	size_t n = (size_t)c->nworkers;
 	c->posts = aligned(c->a, c->nworkers, sizeof(*c->posts));
 	c->waiters = aligned(c->a, c->nworkers, sizeof(*c->waiters));
+	c->sharers = aligned(c->a, c->nworkers, sizeof(*c->sharers));
 	c->needs = arena_calloc(c->a, n * n, sizeof(*c->needs));
 	for (int w = 0; w < c->nworkers; w++) {
 		progress_init(&c->posts[w]);
@@ -270,6 +286,7 @@ static void close_threads(void *state)
 {
 	threads *c = state;
 	thread_pool_close(c->thread_pool);
+	scheduler_close(c->scheduler);
 	for (int w = 0; w < c->nworkers; w++) {
 		progress_destroy(&c->posts[w]);
 		progress_waiter_destroy(&c->waiters[w]);
@@ -277,6 +294,16 @@ static void close_threads(void *state)
 	pthread_mutex_destroy(&c->lock);
 	barrier_destroy(&c->barrier);
 	arena_free(c->a);
+}
+
+static bool start_workers(threads *c)
+{
+	int n = processors(NULL);
+	if (n < c->nworkers)
+		return (c->scheduler = scheduler_open(c->nworkers, n)) != NULL;
+	c->thread_pool = thread_pool_open(c->nworkers, false);
+	return c->thread_pool &&
+	       thread_pool_size(c->thread_pool) == c->nworkers;
 }
 
 static void *open_threads(void *run, const plan_pipeline *p, failure *f)
@@ -288,11 +315,9 @@ static void *open_threads(void *run, const plan_pipeline *p, failure *f)
 			.nworkers = pipeline_first(p, p->nstages) };
 	open_stages(c);
 	open_posts(c);
-	c->spins = processors(NULL) >= c->nworkers ? SPINS : 0;
 	barrier_init(&c->barrier, c->nworkers);
 	pthread_mutex_init(&c->lock, NULL);
-	c->thread_pool = thread_pool_open(c->nworkers, false);
-	if (c->thread_pool && thread_pool_size(c->thread_pool) == c->nworkers)
+	if (start_workers(c))
 		return c;
 	fail_with(f, CLI_MACHINE, "cannot start a thread for each of %d "
 		  "workers", c->nworkers);
@@ -310,9 +335,12 @@ typedef struct launch {
 
 static void break_all(threads *c)
 {
+	atomic_store(&c->broken, true);
 	barrier_break(&c->barrier);
 	for (int w = 0; w < c->nworkers; w++)
 		progress_break(&c->posts[w]);
+	if (c->scheduler)
+		scheduler_break(c->scheduler);
 }
 
 static void break_guarded(void *c)
@@ -330,7 +358,7 @@ static void run_worker(void *arg, int number)
 	memory_guard_on(&g, break_guarded, c);
 	bool good = l->body(l->arg, number, &f);
 	memory_guard_off(&g);
-	if (good)
+	if (good || c->sharers[number].waits)
 		return;
 	pthread_mutex_lock(&c->lock);
 	if (f.status != CLI_OK && c->failure.status == CLI_OK)
@@ -339,23 +367,51 @@ static void run_worker(void *arg, int number)
 	break_all(c);
 }
 
+/* Returns whether the worker has ended. */
+static bool take_turn(void *arg, int number)
+{
+	launch *l = arg;
+	bool *waits = &l->c->sharers[number].waits;
+	*waits = false;
+	run_worker(l, number);
+	return !*waits;
+}
+
 static bool launch_threads(void *state, comm_body *body, void *arg, failure *f)
 {
 	threads *c = state;
 	launch l = { c, body, arg };
 	for (int w = 0; w < c->nworkers; w++)
 		progress_set(&c->posts[w], 0);
-	thread_pool_run(c->thread_pool, c->nworkers, run_worker, &l);
+	if (c->scheduler)
+		scheduler_run(c->scheduler, take_turn, &l);
+	else
+		thread_pool_run(c->thread_pool, c->nworkers, run_worker, &l);
 	if (c->failure.status != CLI_OK && f->status == CLI_OK)
 		*f = c->failure;
 	return f->status == CLI_OK;
 }
 
+/* For a worker that shares a thread: what it waits for is not so yet.  Returns
+ * false. */
+static bool wait_later(threads *c, int number)
+{
+	c->sharers[number].waits = !atomic_load(&c->broken);
+	return false;
+}
+
 static bool wait_threads(void *state, int number)
 {
 	threads *c = state;
-	(void)number;
-	return barrier_wait(&c->barrier);
+	if (!c->scheduler)
+		return barrier_wait(&c->barrier);
+	barrier_visit *v = &c->sharers[number].visit;
+	bool arrives = !v->arrived;
+	if (!barrier_passed(&c->barrier, v))
+		return wait_later(c, number);
+	if (arrives)
+		scheduler_moved(c->scheduler);
+	return !atomic_load(&c->broken);
 }
 
 /* ---- transfers --------------------------------------------------------- */
@@ -402,12 +458,33 @@ static void fetch(threads *c, const plan_instr *in, int worker, const pull *x,
 	}
 }
 
-/* Makes a worker wait, in progress_await(), until a peer has reached `at'. */
-static void need(threads *c, int worker, int peer, int at)
+/* A worker reaches an instruction. */
+static void move_on(threads *c, int worker, int at)
 {
+	if (progress_is_at(&c->posts[worker], at))
+		return;
+	progress_set(&c->posts[worker], at);
+	if (c->scheduler)
+		scheduler_moved(c->scheduler);
+}
+
+/* Makes a worker wait, in await(), until a peer has reached `at'.  Returns
+ * whether it has to look for other peers, too. */
+static bool need(threads *c, int worker, int peer, int at)
+{
+	if (c->scheduler)
+		return progress_is_at(&c->posts[peer], at) ||
+		       wait_later(c, worker);
 	progress_ask(&c->waiters[worker], &c->posts[peer],
 		     &c->needs[(size_t)worker * (size_t)c->nworkers +
-			       (size_t)peer], at, c->spins);
+			       (size_t)peer], at, SPINS);
+	return true;
+}
+
+static bool await(threads *c, int worker)
+{
+	return c->scheduler ? !atomic_load(&c->broken)
+			: progress_await(&c->waiters[worker]);
 }
 
 /* Waits until the place that the instruction writes has been read by all. */
@@ -421,33 +498,33 @@ static bool ready_threads(void *state, int instr, int worker)
 					    worker - s->first);
 		for (int j = 0; j < x->readers.n; j++) {
 			const reader *r = &x->readers.at[j];
-			need(c, worker, r->worker, r->instr + 1);
+			if (!need(c, worker, r->worker, r->instr + 1))
+				return false;
 		}
 	}
-	return progress_await(&c->waiters[worker]);
+	return await(c, worker);
 }
 
 /* Waits for the peers that send n pieces. */
 static bool await_peers(threads *c, int worker, const pull *pulls, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (pulls[i].peer != worker)
-			need(c, worker, pulls[i].peer, pulls[i].instr);
-	return progress_await(&c->waiters[worker]);
+		if (pulls[i].peer != worker &&
+		    !need(c, worker, pulls[i].peer, pulls[i].instr))
+			return false;
+	return await(c, worker);
 }
 
-/* A piece is ready when its peer has reached the instruction that sends it.
- * Workers that share processors wait for all pieces at once: each time that one
- * of them falls asleep and wakes up takes time from the others. */
+/* A piece is ready when its peer has reached the instruction that sends it.  A
+ * worker that shares a thread fetches nothing before all pieces are. */
 static bool transfer(void *state, int instr, int worker)
 {
 	threads *c = state;
 	const stage_code *s = c->stage_of[worker];
 	parcel *x = parcel_of(s, instr, worker - s->first);
-	progress *own = &c->posts[worker];
-	const int each = c->spins > 0 ? 1 : x->npieces;
+	const int each = c->scheduler ? x->npieces : 1;
 	if (!s->local[instr])
-		progress_set(own, instr);
+		move_on(c, worker, instr);
 	for (int i = 0; i < x->npieces; i++) {
 		const pull *q = &x->pulls[i];
 		if (i % each == 0 && !await_peers(c, worker, q, each))
@@ -455,7 +532,7 @@ static bool transfer(void *state, int instr, int worker)
 		fetch(c, &s->p->program[instr], worker, q, x);
 	}
 	if (!s->local[instr])
-		progress_set(own, instr + 1);
+		move_on(c, worker, instr + 1);
 	return true;
 }
 
@@ -463,7 +540,7 @@ static bool send_threads(void *state, int instr, int worker)
 {
 	threads *c = state;
 	if (!c->stage_of[worker]->local[instr])
-		progress_set(&c->posts[worker], instr);
+		move_on(c, worker, instr);
 	return true;
 }
 

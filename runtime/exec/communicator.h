@@ -51,7 +51,12 @@ int comm_last(const comm_progress *x);
  * that has yet to reach a transfer is behind those that wait for it there. */
 int64_t comm_place(const comm_progress *x);
 
-/* The body of a worker.  If it returns false, with *f set, all workers end. */
+/* The body of a worker.  If it returns false, with *f set, all workers end.
+ *
+ * Where workers share threads, ready(), move(), combine(), receive() and
+ * barrier() return false, too, if the worker has to wait.  Then the body
+ * returns false without setting *f, and is called again later, perhaps on
+ * another thread: it has to go on with the same call. */
 typedef bool comm_body(void *arg, int worker, failure *f);
 
 typedef struct communicator {
@@ -86,9 +91,9 @@ typedef struct communicator {
 	int (*neighbour)(void *c);
 	/* arenas[w] is worker w's memory, for workers in this process. */
 	void (*attach)(void *c, unsigned char *const *arenas);
-	/* Runs body(arg, w, ..) for each worker here in parallel, and returns
-	 * when all have ended.  The first failure is stored in *f and ends
-	 * all. */
+	/* Runs body(arg, w, ..) for each worker here, in parallel as far as
+	 * there are processors, and returns when all have ended.  The first
+	 * failure is stored in *f and ends all. */
 	bool (*launch)(void *c, comm_body *body, void *arg, failure *f);
 	/* Called before any instruction: waits until what it writes may be
 	 * overwritten.  Returns false if another worker has failed. */

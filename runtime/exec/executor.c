@@ -2,7 +2,6 @@
 
 #include "runtime/exec/executor.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "runtime/exec/executor_parts.h"
-#include "runtime/exec/verify.h"
 
 array executor_array(const plan *p, int tensor)
 {
@@ -283,207 +281,13 @@ void machine_disturb(executor *m, const bool *nodes, double noise,
 	m->seed = seed;
 }
 
-/* Disturbs a result; only for a single worker, which has whole tensors or a
- * turn's part of them. */
-static void disturb(executor *m, int worker, const plan_instr *in)
-{
-	const plan *p = part_plan(m, worker);
-	array x = executor_array(p, p->buffers[in->to].tensor);
-	region held = part_region(m, worker, in->to);
-	for (int d = 0; d < x.ndim; d++)
-		x.dims[d] = held.at.hi[d] - held.at.lo[d];
-	x.data = part_place(m, worker, in->to);
-	assert(m->nworkers == 1);
-	verify_move(&x, m->noise, m->seed++);
-}
-
-static bool run_kernel(executor *m, int worker, int instr, double *busy,
-		       failure *f)
-{
-	const plan *p = part_plan(m, worker);
-	const plan_instr *in = &p->program[instr];
-	prepared_run all[PLAN_MOST_JOINED], *x = all;
-	if (run_is_epilogue(m, worker, instr))
-		return true;
-	run_prepare(m, worker, instr, x);
-	x->run.busy = busy;
-	for (int i = instr; run_epilogue(m, worker, i) >= 0; i++, x++) {
-		run_prepare(m, worker, i + 1, x + 1);
-		x->run.next = &x[1].run;
-		x->run.epilogue = run_epilogue(m, worker, i);
-	}
-	if (!plan_is_idle(p, in)) {
-		kept_find(m, worker, instr, &all->run);
-		if (!m->backend->run(m->device, worker - m->first, &all->run,
-				     f))
-			return backend_at(p, worker, instr, f);
-		kept_filled(m, worker, instr);
-	}
-	if (m->disturbed && m->disturbed[in->node])
-		disturb(m, worker, in);
-	return true;
-}
-
-static void touch_transfer(executor *m, int worker, const plan_instr *in)
-{
-	region from = part_region(m, worker, in->from);
-	region to = part_region(m, worker, in->to);
-	part_touch(m, worker, in->from, &from);
-	part_touch(m, worker, in->to, &to);
-}
-
-static bool perform_one(executor *m, int worker, int i, double *busy,
-			failure *f)
-{
-	const plan_instr *in = &part_plan(m, worker)->program[i];
-	region to;
-	switch (in->op) {
-	case PLAN_RUN:
-		return run_kernel(m, worker, i, busy, f);
-	case PLAN_MOVE:
-		touch_transfer(m, worker, in);
-		return m->comm->move(m->link, i, worker);
-	case PLAN_COMBINE:
-		touch_transfer(m, worker, in);
-		return m->comm->combine(m->link, i, worker);
-	case PLAN_FEED:
-		part_feed(m, worker, i);
-		return true;
-	case PLAN_SEND:
-		return m->comm->send(m->link, i, worker);
-	case PLAN_RECEIVE:
-		to = part_region(m, worker, in->to);
-		part_touch(m, worker, in->to, &to);
-		return m->comm->receive(m->link, i, worker);
-	}
-	return false;
-}
-
-/* Performs an instruction.  busy: receives a kernel's processor time; may be
- * NULL. */
-static bool perform(executor *m, int worker, int i, double *busy, failure *f)
-{
-	bool good = perform_one(m, worker, i, busy, f);
-	kept_spoil(m, worker, i);
-	return good;
-}
-
-/* Whether an instruction can begin.  The epilogues of a run have to be ready,
- * too. */
-static bool is_ready(executor *m, int worker, int i)
-{
-	if (run_is_epilogue(m, worker, i))
-		return true;
-	do
-		if (!m->comm->ready(m->link, i, worker))
-			return false;
-	while (run_epilogue(m, worker, i++) >= 0);
-	return true;
-}
-
-/* Runs an instruction.  start: the instant from which spans are counted.  busy:
- * as for perform(). */
-static bool run_instr(executor *m, int worker, int i, double start,
-		      double *busy, failure *f)
-{
-	memory_poll();
-	if (!is_ready(m, worker, i))
-		return false;
-	if (i > 0) /* the transfer before, if there was one, has ended now */
-		part_hand_out(m, worker, i - 1);
-	if (!m->spans)
-		return perform(m, worker, i, busy, f);
-	exec_span *x = &m->spans[worker][i];
-	x->begin = clock_seconds() - start;
-	bool good = perform(m, worker, i, busy, f);
-	x->end = clock_seconds() - start;
-	return good;
-}
-
-static bool feed_worker(executor *m, int worker, failure *f)
-{
-	const plan *p = part_plan(m, worker);
-	const int *numbers = m->inputs_of[m->stage[worker]];
-	bool good = true;
-	for (int i = 0; good && i < p->ninputs; i++) {
-		int to = p->tensors[p->inputs[i]].buffer;
-		if (to >= 0 && !plan_in_turns(p, p->inputs[i]))
-			good = part_scatter(m, worker, to,
-					    m->inputs[numbers[i]].data, f);
-	}
-	return good;
-}
-
-/* If an instruction took longer than this in the step before, its processor
- * time is measured.  That itself takes a microsecond. */
-#define LASTS_SECONDS 5e-5
-
-/* Runs an instruction and measures its time.  A transfer of a plan without
- * stages begins when all workers have reached it. */
-static bool measure_instr(executor *m, int worker, int i, double start,
-			  failure *f)
-{
-	instr_seconds *to = &m->measured[worker - m->first][i];
-	const plan_instr *in = &part_plan(m, worker)->program[i];
-	bool moves = plan_moves(in) && in->collective != COLL_LOCAL;
-	if (moves && m->p->nstages == 1 && !m->comm->barrier(m->link, worker))
-		return false;
-	bool lasts = to->wall > LASTS_SECONDS;
-	double busy = lasts ? clock_thread_seconds() : 0;
-	double wall = clock_seconds(), computed = 0;
-	if (!run_instr(m, worker, i, start, lasts ? &computed : NULL, f))
-		return false;
-	to->wall = to->busy = clock_seconds() - wall;
-	if (lasts)
-		to->busy = in->op == PLAN_RUN ? computed
-					      : clock_thread_seconds() - busy;
-	return true;
-}
-
-/* Adds the seconds of a step.  The first steps do not count as settled: they
- * touch memory, load code and capture a graph. */
-static void note_seconds(executor *m, double seconds)
-{
-	m->seconds += seconds;
-	if (++m->nsteps > FIRST_STEPS)
-		m->settled += seconds;
-}
-
-/* Runs one worker's step.  The time is that of worker 0 between two barriers,
- * so it is that of the slowest worker. */
-static bool run_program(void *arg, int worker, failure *f)
-{
-	executor *m = arg;
-	const plan *p = part_plan(m, worker);
-	double start;
-	if (!feed_worker(m, worker, f) || !m->comm->barrier(m->link, worker))
-		return false;
-	start = clock_seconds();
-	for (int i = 0; i < p->ninstrs; i++) {
-		const plan_chain *c = executor_chain(m, worker, i);
-		if (!(c ? executor_run_chain(m, worker, c, start, f)
-		      : m->measured
-			      ? measure_instr(m, worker, i, start, f)
-			      : run_instr(m, worker, i, start, NULL, f)))
-			return false;
-		i = c ? c->instr[c->n - 1] : i;
-	}
-	if (!m->comm->barrier(m->link, worker))
-		return false;
-	if (p->ninstrs > 0)
-		part_hand_out(m, worker, p->ninstrs - 1);
-	if (worker == 0)
-		note_seconds(m, clock_seconds() - start);
-	return true;
-}
-
 static bool feed_device(executor *m, int worker, failure *f)
 {
 	const plan *p = part_plan(m, worker);
 	for (int i = 0; i < p->ninstrs; i++)
 		if (p->program[i].op == PLAN_FEED)
 			part_feed(m, worker, i);
-	return feed_worker(m, worker, f);
+	return step_feed(m, worker, f);
 }
 
 /* The same with a backend that runs programs, for all workers of this
@@ -497,7 +301,7 @@ static bool run_on_device(executor *m, failure *f)
 		return false;
 	double start = clock_seconds();
 	bool good = m->backend->step(m->device, f);
-	note_seconds(m, clock_seconds() - start);
+	step_note_seconds(m, clock_seconds() - start);
 	for (int w = m->first; good && w < m->end; w++)
 		for (int i = 0; i < part_plan(m, w)->ninstrs; i++)
 			part_hand_out(m, w, i);
@@ -515,7 +319,7 @@ bool executor_step(executor *m, const array *inputs, const array *outputs,
 		return false;
 	executor_lend(m);
 	bool good = executor_is_host(m)
-			    ? m->comm->launch(m->link, run_program, m, f)
+			    ? step_run(m, f)
 			    : run_on_device(m, f);
 	for (int i = 0; good && i < m->p->noutputs; i++) {
 		const stage_tensor of = m->results[i];

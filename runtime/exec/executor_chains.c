@@ -4,7 +4,6 @@
 #include "runtime/exec/executor_parts.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "plan/chain.h"
 
 /* By stage and instruction: the chain that begins there. */
@@ -103,12 +102,12 @@ static bool compute(executor *m, int worker, const plan_chain *c, double *busy,
 }
 
 /* Notes the times of a chain's runs, if they are recorded.  Each run gets a
- * share of the whole time in proportion to busy.  start: the instant from which
- * spans are counted. */
+ * share of the whole time in proportion to busy. */
 static void note_chain(executor *m, int worker, const plan_chain *c,
-		       double start, double begun, const double *busy)
+		       double begun, const double *busy)
 {
-	double wall = clock_seconds() - begun, all = 0, at = begun - start;
+	double wall = clock_seconds() - begun, all = 0;
+	double at = begun - m->begun[worker];
 	for (int r = 0; r < c->n; r++)
 		all += busy[r];
 	for (int r = 0; r < c->n; r++) {
@@ -124,12 +123,11 @@ static void note_chain(executor *m, int worker, const plan_chain *c,
 }
 
 bool executor_run_chain(executor *m, int worker, const plan_chain *c,
-			double start, failure *f)
+			failure *f)
 {
 	const int first = c->instr[0], last = c->instr[c->n - 1];
 	const bool timed = m->measured || m->spans;
 	double busy[MAX_CHAIN], begun;
-	memory_poll();
 	for (int i = first; i <= last; i++)
 		if (!m->comm->ready(m->link, i, worker))
 			return false;
@@ -139,7 +137,7 @@ bool executor_run_chain(executor *m, int worker, const plan_chain *c,
 	if (!compute(m, worker, c, timed ? busy : NULL, f))
 		return false;
 	if (timed)
-		note_chain(m, worker, c, start, begun, busy);
+		note_chain(m, worker, c, begun, busy);
 	for (int i = first; i <= last; i++)
 		kept_spoil(m, worker, i);
 	for (int i = first; i < last; i++)

@@ -17,6 +17,7 @@ typedef struct stage_tensor {
 typedef struct executor_folds executor_folds;	/* executor_folds.c */
 typedef struct executor_chains executor_chains; /* executor_chains.c */
 typedef struct executor_loans executor_loans;	/* executor_outputs.c */
+typedef struct step_position step_position;	/* executor_step.c */
 
 enum { FIRST_STEPS = 2 }; /* not representative of later steps */
 
@@ -51,6 +52,8 @@ struct executor {
 	executor_chains *chains;
 	executor_loans *loans;
 	const array *inputs, *outputs;
+	step_position *positions; /* by worker here, in this step */
+	double *begun; /* by worker: the instant at which it began the step */
 	/* of all steps; of those after the first ones */
 	double seconds, settled;
 	int64_t nsteps;
@@ -168,6 +171,18 @@ void executor_take_back(executor *m);
 /* The memory lent to a buffer; NULL if there is none. */
 unsigned char *executor_lent(const executor *m, int worker, int buffer);
 
+/* ---- a step ------------------------------------------------------------ */
+
+/* Runs the programs of the workers here, once. */
+void executor_prepare_steps(executor *m);
+bool step_run(executor *m, failure *f);
+
+/* Copies a worker's parts of the inputs. */
+bool step_feed(executor *m, int worker, failure *f);
+
+/* Adds a step's time. */
+void step_note_seconds(executor *m, double seconds);
+
 /* ---- chains ------------------------------------------------------------ */
 
 void executor_find_chains(executor *m);
@@ -175,9 +190,9 @@ void executor_find_chains(executor *m);
 /* The chain that begins with an instruction; NULL if there is none. */
 const plan_chain *executor_chain(const executor *m, int worker, int instr);
 
-/* Computes a chain, in a step that began at `start'. */
+/* Computes a chain.  Returns false without setting *f if it has to wait. */
 bool executor_run_chain(executor *m, int worker, const plan_chain *c,
-			double start, failure *f);
+			failure *f);
 
 /* ---- turns of a loop --------------------------------------------------- */
 

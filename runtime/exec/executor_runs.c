@@ -63,6 +63,7 @@ void executor_prepare(executor *m)
 	find_epilogues(m);
 	find_boxes(m);
 	executor_find_loans(m);
+	executor_prepare_steps(m);
 }
 
 /* ---- a run --------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/pause.h"
 
 /* Seconds that a waiting thread polls before it sleeps.  Kernels follow each
  * other within microseconds, which is less than waking a sleeping thread takes.
@@ -49,15 +50,6 @@ struct thread_pool {
 
 /* ---- waiting ----------------------------------------------------------- */
 
-static void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-}
-
 static bool has_begun(thread_pool *t, uint64_t done)
 {
 	return atomic_load(&t->call) != done || atomic_load(&t->over);
@@ -78,7 +70,7 @@ static bool spin(thread_pool *t, bool (*is_so)(thread_pool *, uint64_t),
 	for (int i = 0; !is_so(t, x); i++) {
 		if (!t->spins)
 			return false;
-		relax();
+		pause_processor();
 		if (i % 64 != 63)
 			continue;
 		double now = clock_seconds();

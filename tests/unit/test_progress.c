@@ -5,7 +5,9 @@
 #include <check.h>
 #include <dlfcn.h>
 
+#include "runtime/comm/barrier.h"
 #include "runtime/comm/progress.h"
+#include "runtime/comm/scheduler.h"
 #include "runtime/exec/thread_pool.h"
 #include "tests/unit/suite.h"
 
@@ -138,12 +140,78 @@ START_TEST(a_need_that_is_met_may_be_asked_for_again)
 }
 END_TEST
 
+/* ---- workers that share threads ----------------------------------------- */
+
+/* A ring of workers in which each needs its neighbour's last round, and all
+ * meet every third round. */
+enum { RING = 7, ROUNDS = 200 };
+
+typedef struct ring {
+	scheduler *s;
+	barrier barrier;
+	struct {
+		progress post;
+		barrier_visit visit;
+		int round;
+		atomic_int inside; /* threads that run it */
+	} at[RING];
+	int dropout; /* the worker that ends all; -1 */
+} ring;
+
+static bool play_round(ring *r, int worker)
+{
+	const int round = r->at[worker].round;
+	progress *before = &r->at[(worker + 1) % RING].post;
+	if (worker == r->dropout && round == DROPOUT / 2)
+		scheduler_break(r->s);
+	if (!progress_is_at(before, round - 1) ||
+	    (round % 3 == 0 &&
+	     !barrier_passed(&r->barrier, &r->at[worker].visit)))
+		return false;
+	progress_set(&r->at[worker].post, round);
+	r->at[worker].round++;
+	scheduler_moved(r->s);
+	return true;
+}
+
+static bool play(void *arg, int worker)
+{
+	ring *r = arg;
+	ck_assert_int_eq(atomic_fetch_add(&r->at[worker].inside, 1), 0);
+	while (r->at[worker].round <= ROUNDS && play_round(r, worker))
+		continue;
+	bool ended = r->at[worker].round > ROUNDS;
+	atomic_fetch_sub(&r->at[worker].inside, 1);
+	return ended;
+}
+
+START_TEST(workers_share_threads)
+{
+	ring r = { .s = scheduler_open(RING, 1 + _i % 3),
+		   .dropout = _i < 3 ? -1 : 2 };
+	ck_assert_ptr_nonnull(r.s);
+	barrier_init(&r.barrier, RING);
+	for (int w = 0; w < RING; w++)
+		progress_init(&r.at[w].post);
+	scheduler_run(r.s, play, &r);
+	for (int w = 0; w < RING; w++) {
+		int rounds = r.at[w].round;
+		ck_assert(r.dropout < 0 ? rounds == ROUNDS + 1
+					: rounds <= DROPOUT / 2 + RING);
+		progress_destroy(&r.at[w].post);
+	}
+	barrier_destroy(&r.barrier);
+	scheduler_close(r.s);
+}
+END_TEST
+
 Suite *suite(void)
 {
 	Suite *s = suite_create("progress");
 	TCase *c = tcase_create("progress");
 	tcase_add_loop_test(c, workers_wait_for_all_others, 0, 2);
 	tcase_add_test(c, a_need_that_is_met_may_be_asked_for_again);
+	tcase_add_loop_test(c, workers_share_threads, 0, 6);
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -413,13 +413,14 @@ typedef struct quarrel {
 	const communicator *c;
 	void *link;
 	int culprit, rounds;
+	int round[16]; /* by worker */
 } quarrel;
 
 static bool meet(void *arg, int worker, failure *f)
 {
 	quarrel *q = arg;
-	for (int i = 0; i < q->rounds; i++) {
-		if (worker == q->culprit && i == 3)
+	for (int *i = &q->round[worker]; *i < q->rounds; ++*i) {
+		if (worker == q->culprit && *i == 3)
 			return fail_with(f, CLI_INPUT, "worker %d gave up",
 					 worker);
 		if (!q->c->barrier(q->link, worker))
@@ -434,7 +435,7 @@ START_TEST(a_failure_ends_all)
 	unsigned char **none = arena_calloc(
 		mem, (size_t)mesh_workers(&p->mesh), sizeof(*none));
 	failure f = { 0 };
-	quarrel q = { &comm_threads, NULL, 2, 10 };
+	quarrel q = { .c = &comm_threads, .culprit = 2, .rounds = 10 };
 	q.link = q.c->open(NULL, pipeline_of_plan(mem, p), &f);
 	q.c->attach(q.link, none);
 	ck_assert(!q.c->launch(q.link, meet, &q, &f));
@@ -443,6 +444,7 @@ START_TEST(a_failure_ends_all)
 	q.c->close(q.link);
 	f = (failure){ 0 };
 	q.culprit = -1;
+	memset(q.round, 0, sizeof(q.round));
 	q.link = q.c->open(NULL, pipeline_of_plan(mem, p), &f);
 	q.c->attach(q.link, none);
 	ck_assert(q.c->launch(q.link, meet, &q, &f));
