@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/checked.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "layout/runs.h"
+#include "plan/crc32.h"
 #include "plan/random_elements.h"
 
 /* Opens a regular file that has the requested bytes; -1 after adding an error.
@@ -64,9 +64,25 @@ static bool read_at(int fd, void *to, int64_t n, int64_t offset)
 	return true;
 }
 
-static uint32_t crc_of(uint32_t crc, const void *data, int64_t n)
+/* The bytes that are read at a time, so that they are in the processor's cache
+ * when they are added to the checksum. */
+enum { CHUNK = 1 << 18 };
+
+/* Reads n bytes at offset and computes their checksum.  all: whether `to' has
+ * room for them, and not for a chunk alone. */
+static bool read_summed(int fd, char *to, bool all, int64_t n, int64_t offset,
+			uint32_t *crc)
 {
-	return (uint32_t)crc32_z(crc, data, (size_t)n);
+	uint32_t sum = 0;
+	for (int64_t at = 0; at < n; at += CHUNK) {
+		int64_t some = n - at < CHUNK ? n - at : CHUNK;
+		char *chunk = all ? to + at : to;
+		if (!read_at(fd, chunk, some, offset + at))
+			return false;
+		sum = crc32_add(sum, chunk, (size_t)some);
+	}
+	*crc = sum;
+	return true;
 }
 
 static void cannot_read(const char *path, diag_sink *s)
@@ -75,59 +91,46 @@ static void cannot_read(const char *path, diag_sink *s)
 		      errno ? strerror(errno) : "the file has shrunk");
 }
 
-bool plan_file_crc(const char *path, int64_t offset, int64_t nbytes,
-		   uint32_t *crc, diag_sink *s)
+/* The same with a part of a file; adds an error on failure. */
+static bool read_part(const char *path, int64_t offset, int64_t nbytes,
+		      char *to, bool all, uint32_t *crc, diag_sink *s)
 {
-	enum { CHUNK = 1 << 18 };
-	arena *tmp = arena_new();
-	char *chunk = arena_alloc(tmp, CHUNK);
 	int fd = open_part(path, offset, nbytes, s);
-	if (fd < 0) {
-		arena_free(tmp);
+	if (fd < 0)
 		return false;
-	}
-	bool ok = true;
-	uint32_t sum = crc_of(0, NULL, 0);
 	errno = 0;
-	while (ok && nbytes > 0) {
-		int64_t n = nbytes < CHUNK ? nbytes : CHUNK;
-		ok = read_at(fd, chunk, n, offset);
-		if (ok)
-			sum = crc_of(sum, chunk, n);
-		offset += n;
-		nbytes -= n;
-	}
+	bool ok = read_summed(fd, to, all, nbytes, offset, crc);
 	int why = errno;
 	close(fd);
 	errno = why;
 	if (!ok)
 		cannot_read(path, s);
+	return ok;
+}
+
+bool plan_file_crc(const char *path, int64_t offset, int64_t nbytes,
+		   uint32_t *crc, diag_sink *s)
+{
+	arena *tmp = arena_new();
+	char *chunk = arena_alloc(tmp, CHUNK);
+	bool ok = read_part(path, offset, nbytes, chunk, false, crc, s);
 	arena_free(tmp);
-	*crc = sum;
 	return ok;
 }
 
 static bool read_file(const plan_tensor *t, void *whole, diag_sink *s)
 {
 	const plan_constant *c = &t->constant;
+	uint32_t crc;
 	int64_t nbytes = plan_tensor_nbytes(t);
-	int fd = open_part(c->path, c->offset, nbytes, s);
-	if (fd < 0)
+	if (!read_part(c->path, c->offset, nbytes, whole, true, &crc, s))
 		return false;
-	errno = 0;
-	bool ok = read_at(fd, whole, nbytes, c->offset);
-	int why = errno;
-	close(fd);
-	errno = why;
-	if (!ok)
-		cannot_read(c->path, s);
-	if (ok && crc_of(0, whole, nbytes) != c->crc) {
-		diag_error_in(s, DIAG_CONSTANT_CHANGED, c->path,
-			      "the weights of '%s' are not those that the plan "
-			      "was made with; make the plan again", t->name);
-		ok = false;
-	}
-	return ok;
+	if (crc == c->crc)
+		return true;
+	diag_error_in(s, DIAG_CONSTANT_CHANGED, c->path,
+		      "the weights of '%s' are not those that the plan was "
+		      "made with; make the plan again", t->name);
+	return false;
 }
 
 /* Writes elements first .. first + n of a constant that is not in a file. */
