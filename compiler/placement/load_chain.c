@@ -7,7 +7,10 @@
  *		w(h) * (1 if J has none of h & I, 0 if some, -1 if all)
  *
  * because h is paid for unless the part has none of it or all of it.  Few edges
- * straddle I.  Ideals are sorted by the least time that their groups take on
+ * straddle I if there are few ideals.  If each ideal is within the next, as of
+ * prefixes, any number may straddle it: then the sums for all J are taken
+ * together, from the places where an edge's first and last group so far come
+ * in.  Ideals are sorted by the least time that their groups take on
  * any device, so the predecessors of I that an upper bound allows form a
  * window.  For an ideal only those numbers of devices are considered that can
  * hold it and leave enough devices for the rest. */
@@ -45,6 +48,10 @@ typedef struct chain {
 	term *edges;
 	term *terms; /* of the current ideal */
 	int nterms;
+	/* If each ideal is within the next: the first that has a group, and, by
+	 * J, what the edges that straddle the current ideal add.  Else NULL. */
+	int *since;
+	int64_t *added;
 	int nk, nc;    /* accelerators; cores that are worth counting */
 	int64_t *best; /* by ideal, cores, and accelerators at most */
 	choice *back;
@@ -104,6 +111,20 @@ static void sort_ideals(chain *c, const ideals *sets)
 		       ideal_bits(sets, rank[i].i),
 		       sizeof(uint64_t) * (size_t)nw);
 	}
+}
+
+/* Finds the first set of each group if each set is within the next. */
+static void rank_groups(chain *c)
+{
+	for (int i = 1; i < c->s.n; i++)
+		if (!ideal_within(&c->s, i - 1, i))
+			return;
+	c->since = ARENA_ARRAY(c->a, int, c->r->n);
+	c->added = ARENA_ARRAY(c->a, int64_t, c->s.n);
+	for (int i = c->s.n - 1; i >= 0; i--)
+		for (int v = 0; v < c->r->n; v++)
+			if (ideal_has(&c->s, i, v))
+				c->since[v] = i;
 }
 
 static void sum_up(chain *c)
@@ -206,6 +227,59 @@ static void find_terms(chain *c, int i)
 		}
 }
 
+/* Where the groups of an edge come in: the first, the last up to set i, and
+ * whether others come later. */
+typedef struct span {
+	int first, last;
+	bool later;
+} span;
+
+static span span_of(const chain *c, const hyperedge *h, int i)
+{
+	span x = { .first = i, .last = -1 };
+	for (int p = h->first; p < h->first + h->n; p++) {
+		int at = c->since[c->r->pins[p]];
+		x.later |= at > i;
+		if (at <= i && at < x.first)
+			x.first = at;
+		if (at <= i && at > x.last)
+			x.last = at;
+	}
+	return x;
+}
+
+/* Finds what the edges that straddle ideal i add, for all sets before it. */
+static void find_added(chain *c, int i)
+{
+	int64_t *added = c->added;
+	memset(added, 0, sizeof(*added) * (size_t)(i + 1));
+	c->straddling[i] = 0;
+	for (int e = 0; e < c->r->nedges; e++) {
+		const hyperedge *h = &c->r->edges[e];
+		span x = span_of(c, h, i);
+		if (x.last < 0 || !x.later)
+			continue;
+		c->straddling[i] += h->ns;
+		added[0] += h->ns;
+		added[x.first] -= h->ns;
+		added[x.last] -= h->ns;
+	}
+	for (int j = 0; j < i; j++)
+		added[j + 1] += added[j];
+}
+
+/* The same for one ideal j, within the current one. */
+static int64_t added_by(const chain *c, int j)
+{
+	const uint64_t *set = ideal_bits(&c->s, j);
+	int64_t sum = 0;
+	if (c->since)
+		return c->added[j];
+	for (int t = 0; t < c->nterms; t++)
+		sum += price(&c->terms[t], set, c->s.nwords);
+	return sum;
+}
+
 /* ---- the program -------------------------------------------------------- */
 
 static int64_t *cells(const chain *c, int i)
@@ -230,13 +304,10 @@ static void improve(chain *c, int i, int cell, int64_t value, choice how)
 /* Extends ideal j to i by a part on one more accelerator or core. */
 static void extend(chain *c, int i, int j)
 {
-	const uint64_t *set = ideal_bits(&c->s, j);
 	const int64_t *from = cells(c, j);
-	int64_t core = c->core_ns[i] - c->core_ns[j], load;
+	int64_t core = c->core_ns[i] - c->core_ns[j];
+	int64_t load = c->ns[i] - c->ns[j] + c->straddling[j] + added_by(c, j);
 	int row = c->nk + 1;
-	load = c->ns[i] - c->ns[j] + c->straddling[j];
-	for (int t = 0; t < c->nterms; t++)
-		load += price(&c->terms[t], set, c->s.nwords);
 	if (load <= c->most &&
 	    c->nbytes[i] - c->nbytes[j] <= c->o->memory_nbytes)
 		for (int q = 0; q < (c->nc + 1) * row; q++)
@@ -324,9 +395,12 @@ static void run(chain *c)
 			continue;
 		while (lo < nlive && c->key[i] - c->key[live[lo]] > c->most)
 			lo++;
-		find_terms(c, i);
+		if (c->since)
+			find_added(c, i);
+		else
+			find_terms(c, i);
 		for (int j = lo; j < nlive; j++)
-			if (ideal_within(&c->s, live[j], i))
+			if (c->since || ideal_within(&c->s, live[j], i))
 				extend(c, i, live[j]);
 		leave_out(c, i);
 		if (reached(c, i))
@@ -364,6 +438,7 @@ int64_t load_chain(const groups *r, const ideals *sets, const load_options *o,
 	int64_t per = (int64_t)(c.nk + 1) * (c.nc + 1);
 	assert(per * sets->n <= LOAD_MAX_CELLS);
 	sort_ideals(&c, sets);
+	rank_groups(&c);
 	sum_up(&c);
 	make_edges(&c);
 	bound_cells(&c);

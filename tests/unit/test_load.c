@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/placement/load.h"
+#include "compiler/placement/load_chain.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/suite.h"
 
@@ -221,6 +222,76 @@ START_TEST(contiguous_as_enumerated)
 }
 END_TEST
 
+/* Whether each device has consecutive groups of an order: rank[v] is the place
+ * of group v. */
+static bool in_runs(const int *rank, const int *device, int n, int k)
+{
+	for (int d = 0; d < k; d++) {
+		int first = n, last = -1, count = 0;
+		for (int v = 0; v < n; v++) {
+			if (device[v] != d)
+				continue;
+			count++;
+			first = rank[v] < first ? rank[v] : first;
+			last = rank[v] > last ? rank[v] : last;
+		}
+		if (count && last - first + 1 != count)
+			return false;
+	}
+	return true;
+}
+
+static int64_t judge_groups(const instance *x, const groups *r,
+			    const int *device)
+{
+	int on[MAX_COLOURS + 2] = { 0 };
+	for (int v = 0; v < x->g->nops; v++)
+		on[x->g->ops[v].colour] = device[r->of[v]];
+	return judge(x, on);
+}
+
+/* The least load of all runs of the order in which the sets grow. */
+static int64_t enumerate_runs(const instance *x, const groups *r,
+			      const ideals *sets)
+{
+	int rank[MAX_COLOURS + 2] = { 0 }, on[MAX_COLOURS + 2] = { 0 }, v;
+	int k = x->o.accelerators + x->o.cores;
+	int64_t runs = LOAD_NONE;
+	for (v = 0; v < r->n; v++)
+		for (int i = 0; i < sets->n; i++)
+			rank[v] += !ideal_has(sets, i, v);
+	do {
+		int64_t load = in_runs(rank, on, r->n, k) ?
+			judge_groups(x, r, on) : -1;
+		if (load >= 0 && load < runs)
+			runs = load;
+		for (v = 0; v < r->n && ++on[v] == k; v++)
+			on[v] = 0;
+	} while (v < r->n);
+	return runs;
+}
+
+START_TEST(prefixes_as_enumerated)
+{
+	draw d = { 23 };
+	for (int i = 0; i < 300; i++) {
+		arena *a = arena_new();
+		instance *x = draw_instance(a, &d);
+		group_options how = { x->transfer, x->nbytes, x->o.cores > 0,
+				      true, false };
+		groups *r = groups_new(a, x->g, &how);
+		precedence p = { r->n, r->first_before, r->before };
+		ideals *sets = ideals_prefixes(a, &p);
+		int device[MAX_COLOURS + 2] = { 0 };
+		int64_t ns = load_chain(r, sets, &x->o, LOAD_NONE - 1, device);
+		ck_assert_int_eq(ns, enumerate_runs(x, r, sets));
+		if (ns != LOAD_NONE)
+			ck_assert_int_eq(judge_groups(x, r, device), ns);
+		arena_free(a);
+	}
+}
+END_TEST
+
 /* Any split: never below the bound or the optimum, never above the start, and
  * with so many moves for so few colours nearly always the optimum. */
 START_TEST(any_as_enumerated)
@@ -254,6 +325,7 @@ Suite *suite(void)
 	Suite *s = suite_create("load");
 	TCase *t = tcase_create("all");
 	tcase_add_test(t, contiguous_as_enumerated);
+	tcase_add_test(t, prefixes_as_enumerated);
 	tcase_add_test(t, any_as_enumerated);
 	suite_add_tcase(s, t);
 	return s;
