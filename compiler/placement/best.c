@@ -51,14 +51,18 @@ static void keep_start(starts *s, int *place, bool on_two)
 	s->at[at] = new;
 }
 
-/* Keeps the placements of all algorithms for a task.  m-SCT is also run with
+/* Keeps the placements of all algorithms for a task; once it is late, no more
+ * than the first that is found.  m-SCT is also run with
  * longest paths, because its linear program may have several solutions. */
 static void keep_all(arena *a, starts *s, const place_task *t)
 {
 	bool on_two = t == s->on_two;
-	for (const place_algorithm *p = place_algorithms; p->name; p++)
+	for (const place_algorithm *p = place_algorithms; p->name; p++) {
+		if (s->n > 0 && place_is_late(t))
+			return;
 		if (p->run != place_best && (!p->takes || p->takes(t->m)))
 			keep_start(s, p->run(a, t), on_two);
+	}
 	keep_start(s, place_earliest(a, t, place_path_favourites(a, t->m)),
 		   on_two);
 }

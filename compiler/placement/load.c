@@ -140,9 +140,11 @@ static attempt try_groups(arena *a, const cost_graph *g, const load_options *o,
 	const ideals *all = ideals_all(own, &p, limit);
 	if (all) {
 		int64_t most = t.ns == LOAD_NONE ? t.ns - 1 : t.ns;
-		t.ns = load_chain(r, all, o, most, device);
-		t.proven = true;
+		int64_t ns = load_chain(r, all, o, most, device);
+		t.proven = !deadline_is_over(o->deadline);
 		t.nideals = all->n;
+		if (t.proven)
+			t.ns = ns;
 	}
 	for (int v = 0; v < g->nops; v++)
 		t.device[v] = device[r->of[v]];
@@ -189,7 +191,8 @@ const load_result *load_contiguous(arena *a, const cost_graph *g,
 	attempt t = try_graph(a, g, &free_of, true), u;
 	r->bound_ns = t.proven ? t.ns :
 		load_bound(groups_new(own, g, &how), o);
-	if (t.ns == LOAD_NONE || !fits(g, o, t.device)) {
+	if ((t.ns == LOAD_NONE || !fits(g, o, t.device)) &&
+	    !deadline_is_over(o->deadline)) {
 		t = try_graph(a, g, o, false);
 		u = t.proven ? t : try_graph(a, g, o, true);
 		if (u.ns < t.ns)
@@ -197,6 +200,8 @@ const load_result *load_contiguous(arena *a, const cost_graph *g,
 		if (t.proven && u.ns == t.ns && t.ns != LOAD_NONE)
 			r->bound_ns = t.ns;
 	}
+	if (t.ns != LOAD_NONE && !fits(g, o, t.device))
+		t.ns = LOAD_NONE;
 	r->ns = t.ns;
 	r->optimal = r->bound_ns == t.ns;
 	r->ngroups = t.ngroups;

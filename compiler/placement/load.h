@@ -7,6 +7,7 @@
 #ifndef TDL_COMPILER_PLACEMENT_LOAD_H
 #define TDL_COMPILER_PLACEMENT_LOAD_H
 
+#include "base/clock.h"
 #include "compiler/placement/groups.h"
 
 enum {
@@ -20,6 +21,7 @@ typedef struct load_options {
 	int64_t memory_nbytes;	    /* per accelerator; INT64_MAX: no limit */
 	const int64_t *transfer_ns; /* by result of the graph */
 	const int64_t *nbytes;	    /* by operator: bytes held all the time */
+	deadline deadline;	    /* of load_contiguous() */
 } load_options;
 
 typedef struct load_result {

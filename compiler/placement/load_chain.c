@@ -390,7 +390,7 @@ static void run(chain *c)
 	for (int i = 0; i < c->s.n; i++)
 		for (int q = 0; q < per; q++)
 			cells(c, i)[q] = i == 0 ? 0 : LOAD_NONE;
-	for (int i = 1; i < c->s.n; i++) {
+	for (int i = 1; i < c->s.n && !deadline_is_over(c->o->deadline); i++) {
 		if (!useful(c, i))
 			continue;
 		while (lo < nlive && c->key[i] - c->key[live[lo]] > c->most)

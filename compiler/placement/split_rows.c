@@ -21,7 +21,8 @@ int *place_least_load(arena *a, const place_task *t)
 	const load_options o = { .accelerators = t->m->ndevices,
 				 .memory_nbytes = m->most_limit,
 				 .transfer_ns = m->move[0],
-				 .nbytes = m->resident };
+				 .nbytes = m->resident,
+				 .deadline = t->deadline };
 	const load_result *r = load_contiguous(a, m->g, &o);
 	return r ? r->device : NULL;
 }

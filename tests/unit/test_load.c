@@ -292,6 +292,22 @@ START_TEST(prefixes_as_enumerated)
 }
 END_TEST
 
+/* A search that is cut short proves nothing. */
+START_TEST(deadline_ends_the_search)
+{
+	draw d = { 24 };
+	for (int i = 0; i < 50; i++) {
+		arena *a = arena_new();
+		instance *x = draw_instance(a, &d);
+		x->o.deadline = deadline_in(1e-9);
+		const load_result *r = load_contiguous(a, x->g, &x->o);
+		if (r)
+			check_result(x, r, a, true);
+		arena_free(a);
+	}
+}
+END_TEST
+
 /* Any split: never below the bound or the optimum, never above the start, and
  * with so many moves for so few colours nearly always the optimum. */
 START_TEST(any_as_enumerated)
@@ -326,6 +342,7 @@ Suite *suite(void)
 	TCase *t = tcase_create("all");
 	tcase_add_test(t, contiguous_as_enumerated);
 	tcase_add_test(t, prefixes_as_enumerated);
+	tcase_add_test(t, deadline_ends_the_search);
 	tcase_add_test(t, any_as_enumerated);
 	suite_add_tcase(s, t);
 	return s;
