@@ -64,6 +64,16 @@ model m() {
     output y
 }
 """
+# A product of a few rows with a weight that is kept.
+ROWS = """
+op mm(x[N, D], w[D, E]) -> y[N, E] = lambda n, e: Sum(lambda d: x[n, d] * w[d, e])
+model m(rows = 4) {
+    input x[rows, 768]
+    param w[768, 512]
+    y = mm(x, w)
+    output y
+}
+"""
 CASES = [
     ("twice", TWICE, ["--train", "--optimizer", "sgd,lr=0.000001", "-k", "2",
                       "--pin", "y1=by s", "--pin", "y2=by b", "--pin",
@@ -95,6 +105,23 @@ def check(folder, name, text, planned, ran):
                    f"{most}", off <= 1e-5 * most)
 
 
+def expect_choice(folder):
+    """oneDNN, which lists its calls, computes what uses a kept factor often."""
+    model, plan = (os.path.join(folder, f) for f in ("m.tdl", "m.plan"))
+    with open(model, "w", encoding="utf-8") as f:
+        f.write(ROWS)
+    os.environ["DNNL_VERBOSE"] = "1"
+    for rows, called in (4, False), (47, False), (48, True), (128, True):
+        run(TDLC, "plan", model, "-D", f"rows={rows}", "--evaluate", "-k", "1",
+            "-o", plan)
+        lines = run(TDLRUN, plan, "--kernels", "library")
+        if called and "_verbose" not in lines:
+            print("oneDNN lists no calls")
+            return
+        expect(f"{rows} rows: oneDNN is called or not", called ==
+               ("_verbose,exec" in lines))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for case in CASES:
@@ -105,6 +132,7 @@ def main():
                     print("SKIP: tdlrun has no oneDNN")
                     sys.exit(77)
                 raise
+        expect_choice(folder)
     finish()
 
 
