@@ -264,12 +264,9 @@ static void load_imports(tdl_modules *m, const ast_module *module)
 
 /* Loads the library's files, except one that is being read: it cannot need
  * itself. */
-static void load_library(tdl_modules *m, const ast_module *module)
+static void load_library(tdl_modules *m)
 {
-	bool models = false;
-	for (int i = 0; i < module->ndefs; i++)
-		models |= module->defs[i].kind == DEF_MODEL;
-	for (int i = 0; models && i < m->nlibrary; i++)
+	for (int i = 0; i < m->nlibrary; i++)
 		if (!is_loaded(m, m->library[i]))
 			load_file(m, m->library[i], NOWHERE);
 }
@@ -277,11 +274,13 @@ static void load_library(tdl_modules *m, const ast_module *module)
 static const ast_module *load_source(tdl_modules *m, const char *path,
 				     const char *text, size_t len)
 {
-	ast_module *module = parse_source(m, path, text, len);
+	bool models = false;
+	ast_module *module = parse_source(m, path, text, len, &models);
 	m->incomplete |= !module;
 	if (!module)
 		return NULL;
-	load_library(m, module);
+	if (models)
+		load_library(m);
 	load_imports(m, module);
 	APPEND(m, modules, nmodules, module);
 	module_add(m, module);

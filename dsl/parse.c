@@ -404,8 +404,10 @@ int dsl_yylex(DSL_YYSTYPE *value, range *at, dsl_parser *p)
 		if (is_name(p->last, t.kind, p->ahead->kind))
 			t.kind = TOK_NAME;
 	}
-	if (t.kind == TOK_NAME && begins_definition(p->last))
+	if (t.kind == TOK_NAME && begins_definition(p->last)) {
 		p->defining = t.value.name;
+		p->models |= p->last == TOK_MODEL;
+	}
 	p->last = t.kind;
 	*p->token = t;
 	*value = t.value;
@@ -471,7 +473,7 @@ static void parse_text(dsl_parser *p)
 }
 
 ast_module *parse_source(tdl_modules *m, const char *path, const char *text,
-			 size_t len)
+			 size_t len, bool *models)
 {
 	if (len > DSL_MAX_SOURCE) {
 		diag_error_in(m->sink, DIAG_TOO_LARGE, path,
@@ -496,6 +498,8 @@ ast_module *parse_source(tdl_modules *m, const char *path, const char *text,
 	module->ndefs = p.defs.n;
 	module->comments = p.comments.at;
 	module->ncomments = p.comments.n;
+	if (models)
+		*models = p.models;
 	return module;
 }
 
@@ -503,6 +507,6 @@ ast_module *dsl_parse(tdl_modules *m, const char *path, const char *text,
 		      size_t len)
 {
 	int errors = diag_errors(m->sink);
-	ast_module *module = parse_source(m, path, text, len);
+	ast_module *module = parse_source(m, path, text, len, NULL);
 	return diag_errors(m->sink) == errors ? module : NULL;
 }

@@ -82,6 +82,7 @@ typedef struct dsl_parser {
 	bool stop;	  /* the rest of the file is skipped */
 	const char *defining; /* name of the definition at hand */
 	bool lost; /* after a fault that may have hidden a definition's name */
+	bool models; /* some definition, perhaps with a fault, is of a model */
 	dsl_token *token; /* handed out last */
 	strmap *broken;	  /* of names of definitions with a fault */
 	int nnodes;	  /* made so far, at most AST_MAX_NODES */
@@ -187,9 +188,10 @@ void ast_add_import(dsl_parser *p, range at, const char *path);
 /* ---- parse.c ------------------------------------------------------------ */
 
 /* Parses one text.  Returns its tree without the definitions that have a fault;
- * NULL if the bytes are no text, or too many. */
+ * NULL if the bytes are no text, or too many.  *models says whether it defines
+ * models, those with a fault included; models may be NULL. */
 ast_module *parse_source(tdl_modules *m, const char *path, const char *text,
-			 size_t len);
+			 size_t len, bool *models);
 
 /* ---- module.c ----------------------------------------------------------- */
 

@@ -103,7 +103,7 @@ static tree tree_of(arena *a, span text)
 	tree t = { .text = text };
 	tdl_modules *m = dsl_new(a, diag_sink_new(a), NULL, 0);
 	ast_module *module = parse_source(m, "mutator", text.at,
-					  (size_t)text.n);
+					  (size_t)text.n, NULL);
 	collector c = { a, &t, module ? module->base : 0 };
 	for (int i = 0; module && i < module->ndefs; i++)
 		add_def(&c, &module->defs[i]);
