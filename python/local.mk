@@ -8,8 +8,12 @@ python_modules = \
 	%D%/tdl/context.py \
 	%D%/tdl/dtensors.py \
 	%D%/tdl/errors.py \
+	%D%/tdl/export.py \
+	%D%/tdl/layouts.py \
 	%D%/tdl/objects.py \
-	%D%/tdl/torch.py
+	%D%/tdl/parallel.py \
+	%D%/tdl/torch.py \
+	%D%/tdl/traffic.py
 EXTRA_DIST += $(python_modules) %D%/README.md %D%/pyproject.toml.in %D%/setup.py
 
 # Links, so that it is of the library and of the operators as they are.

@@ -29,6 +29,7 @@ from torch.nn import functional as F  # noqa: E402
 import networks  # noqa: E402
 import tdl  # noqa: E402
 import tdl.torch as tdl_torch  # noqa: E402
+from tdl import dtensors, export  # noqa: E402
 from programs import ALL, TDLC, TDLRUN, call, expect, finish  # noqa: E402
 from programs import run, sample  # noqa: E402
 
@@ -336,11 +337,11 @@ def check_parts(folder):
 def check_chosen(module, inputs):
     """What patterns choose: parameters alone that the graph has and that require
     a gradient, by any of their names."""
-    program = tdl_torch._export(module, inputs, {}, True)
+    program = export.export(module, inputs, {}, True)
 
     def chosen(**options):
         try:
-            found = tdl_torch._weights(module, program, options, False)
+            found = export.weights(module, program, options, False)
         except ValueError as e:
             return str(e)
         expect(f"parts: {options} leaves {found}", not found["freeze"])
@@ -429,7 +430,7 @@ def check_sums():
 
     def same(what, target, args, nresults=5):
         found = []
-        for f in target, tdl_torch.dtensors.in_place_of(target):
+        for f in target, dtensors.in_place_of(target):
             x, *rest = args
             x = x.clone().requires_grad_()
             results = f(x, *(y.clone() if isinstance(y, torch.Tensor) else y
@@ -458,7 +459,7 @@ def check_sums():
     x, y = torch.randn(2, 4, 3)
     for rest in (None, None), tuple(torch.rand(2, 4, 3)):
         whole = F.layer_norm(x, [4, 3], *rest, 1e-3)
-        sums = tdl_torch.dtensors._layer_norm_by_sums(x, [0, 1], *rest, 1e-3)
+        sums = dtensors._layer_norm_by_sums(x, [0, 1], *rest, 1e-3)
         expect("layer_norm by sums", torch.allclose(sums, whole, atol=1e-6))
     for reduction in range(3):
         same(f"mse_loss, {reduction}", aten.mse_loss.default, (x, y, reduction))
