@@ -66,6 +66,13 @@ stats = floats(3), floats(3), floats(3), positive(3)
 for opset, more in (7, {}), (9, {"momentum": 0.8}), (15, {"epsilon": 0.01}):
     case("BatchNormalization", floats(2, 3, 4, 5), *stats, opset=opset, **more)
 case("BatchNormalization", floats(2, 3), *map(Constant, stats))
+for of_x, of_scale, of_mean in ("f8", "f4", "f4"), ("f2", "f4", "f4"), \
+        ("f4", "f2", "f8"):
+    for more in {}, {"training_mode": 1}:
+        case("BatchNormalization", floats(2, 3, 4).astype(of_x),
+             *(x.astype(of_scale) for x in stats[:2]),
+             *(x.astype(of_mean) for x in stats[2:]), opset=15,
+             tolerance=1e-6 if of_x == "f8" else 2e-3, **more)
 case("LRN", floats(2, 7, 3, 4), size=5, alpha=0.1, beta=0.6, bias=1.5)
 case("LRN", floats(2, 7, 3, 1), size=3, alpha=0.3)
 case("InstanceNormalization", floats(2, 3, 4, 5), floats(3), floats(3))
