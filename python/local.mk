@@ -12,6 +12,7 @@ python_modules = \
 	%D%/tdl/layouts.py \
 	%D%/tdl/objects.py \
 	%D%/tdl/parallel.py \
+	%D%/tdl/products.py \
 	%D%/tdl/torch.py \
 	%D%/tdl/traffic.py
 EXTRA_DIST += $(python_modules) %D%/README.md %D%/pyproject.toml.in %D%/setup.py

@@ -102,6 +102,7 @@ network_files = \
 	%D%/micro_batches.py \
 	%D%/planners.py \
 	%D%/python/parallel.py \
+	%D%/python/products.py \
 	%D%/python/tp_plans.py \
 	%D%/models/train_step.py \
 	%D%/models/random_models.py \

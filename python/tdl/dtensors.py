@@ -1,7 +1,6 @@
 """PyTorch's operators on DTensors: which of them DTensor divides, in both
 directions, and what stands in place of others.
 """
-import functools
 import math
 import operator
 import re
@@ -19,8 +18,7 @@ _INSTEAD = {
     torch.ops.aten.split_with_sizes.default,
     torch.ops.aten.unsafe_chunk.default: torch.ops.aten.chunk.default}
 # What DTensor has rules for in both directions, besides what acts on each element;
-# of others it may run the forward pass, and then not the backward pass.  That of
-# einsum makes views by the strides of the whole, which blocks need not have.
+# of others it may run the forward pass, and then not the backward pass.
 _DIVIDED = """_log_softmax _softmax _to_copy _unsafe_view add addmm alias amax
 amin baddbmm bmm cat chunk clone contiguous cross_entropy_loss detach dropout
 embedding expand flatten gelu layer_norm linear log_softmax matmul mean mm
@@ -31,7 +29,7 @@ view_as""".split()
 # Those of others that compute each sample, along the first dimension of their
 # first argument and of their results, by itself; and each channel, too; and each
 # row along a dimension that is an argument.
-_OF_SAMPLES = "conv1d conv2d conv3d convolution group_norm".split()
+_OF_SAMPLES = ["group_norm"]
 _OF_CHANNELS = """adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
 avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d""".split()
 _OF_ROWS = "cumsum sort topk".split()
@@ -42,14 +40,12 @@ def _name(target):
     return target._schema.name.removeprefix("aten::")
 
 
-def in_place_of(target, placements=None):
-    """What runs an operator on DTensors of any placements, for a result that is
-    stored with these; None where nothing does."""
+def in_place_of(target):
+    """What runs an operator on DTensors of any placements; None where nothing
+    does."""
     if not isinstance(target, torch._ops.OpOverload):
         return target if target is operator.getitem else None
     target = _INSTEAD.get(target, target)
-    if target in _WITH_BIAS:
-        return functools.partial(_WITH_BIAS[target], placements)
     if target in _AS_SUMS:
         return _AS_SUMS[target]
     if torch.Tag.pointwise in target.tags or _name(target) in _DIVIDED:
@@ -82,17 +78,24 @@ def by_itself(n, x):
 # ---- sums -------------------------------------------------------------------
 
 def laid_out(x, placements):
-    """x with these placements.  Where that adds up a sum of which each process
-    has a part, its gradient is added up, too, before it becomes as large as what
-    was summed."""
+    """x with these placements.  A gradient of which processes have parts is added
+    up before anything else is done with it: where x is divided each process gets
+    its block, from the outermost axis on, and where x has parts itself the sum
+    has these placements."""
     placements = tuple(placements)
+    if placements == x.placements:
+        return x
     y = x.redistribute(placements=placements)
-    sums = [p.is_partial() and not q.is_partial()
-            for p, q in zip(x.placements, placements)]
-    if y.requires_grad and any(sums):
-        y.register_hook(lambda g: g.redistribute(placements=[
-            q if s and p.is_partial() else p
-            for s, p, q in zip(sums, g.placements, placements)]))
+    to = [q if p.is_partial() else p for p, q in zip(x.placements, placements)]
+
+    def add_up(g):
+        for axis, kind in enumerate(to):
+            if g.placements[axis].is_partial():
+                g = g.redistribute(placements=(
+                    *g.placements[:axis], kind, *g.placements[axis + 1:]))
+        return g
+    if y.requires_grad:
+        y.register_hook(add_up)
     return y
 
 
@@ -110,28 +113,11 @@ def _is_cut(x, dims):
         p.is_shard() and p.dim in dims for p in x.placements)
 
 
-def _linear(placements, x, weight, bias=None):
-    """DTensor gathers what it would add up for a product with a bias."""
-    linear = torch.ops.aten.linear.default
-    if bias is None or not _is_cut(x, [x.ndim - 1]):
-        return linear(x, weight, bias)
-    return _stored_sum(linear(x, weight), placements) + bias
-
-
-def _addmm(placements, bias, x, weight, **scales):
-    if scales or not _is_cut(x, [1]):
-        return torch.ops.aten.addmm.default(bias, x, weight, **scales)
-    return _stored_sum(torch.ops.aten.mm.default(x, weight), placements) + bias
-
-
-def _stored_sum(x, placements):
+def stored_sum(x, placements):
+    """A sum in the placements of its result, or added up where there are none."""
     if placements is None or any(p.is_partial() for p in placements):
         return _added_up(x)
     return laid_out(x, placements)
-
-
-_WITH_BIAS = {torch.ops.aten.linear.default: _linear,
-              torch.ops.aten.addmm.default: _addmm}
 
 
 def _by_weight(of):

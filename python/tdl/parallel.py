@@ -13,7 +13,7 @@ from torch.distributed.tensor.experimental import implicit_replication
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
-from . import dtensors, traffic
+from . import dtensors, products, traffic
 from .context import TdlWarning
 
 
@@ -192,8 +192,12 @@ class _Run(torch.fx.Interpreter):
             return n.target(*args, **kwargs)
         args, kwargs = pytree.tree_map_only(torch.Tensor, self._as_dtensor,
                                             (args, kwargs))
-        target = dtensors.in_place_of(
-            n.target, self.plan._layouts.stored(self._name(n)))
+        product = products.product(n.target, args, kwargs)
+        if product is not None:
+            if product.gathers():
+                self._warn(n, "it has no rule for it")
+            return product.run(self.plan._layouts.stored(self._name(n)))
+        target = dtensors.in_place_of(n.target)
         if target is None:
             return self._by_plan(n, args, kwargs)
         try:

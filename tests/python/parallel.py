@@ -51,9 +51,7 @@ NETS = networks.NETS
 # by blocks that are all they need.  Those of ALONE compute each sample by itself,
 # so that data parallelism gathers nothing.
 ALONE = {"grouped"}
-GATHERED = {"grouped": {"group_norm"}, "moe": {"einsum"},
-            "hf-vit": {"conv2d"},
-            "unet": {"conv2d"}, "resnet": {"conv2d"}}
+GATHERED = {"grouped": {"group_norm"}, "hf-vit": {"conv2d"}}
 # Of bytes: what the plan divides of constants, which all processes have here; what
 # it counts of statistics, or DTensors of a loss, that the other does not.
 APART = {"llama": 0.02, "hf-vit": 0.02, "cnn": 0.002, "grouped": 0.002,
@@ -71,12 +69,16 @@ def network(name):
 
 # ---- a process --------------------------------------------------------------
 
-def worker(rank, count, port, folder, name):
+def begin(rank, count, port):
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
                       RANK=str(rank), WORLD_SIZE=str(count),
                       GLOO_SOCKET_IFNAME="lo")
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", rank=rank, world_size=count)
+
+
+def worker(rank, count, port, folder, name):
+    begin(rank, count, port)
     module, inputs = network(name)
     plan = tdl_torch.load(os.path.join(folder, "plan"))
     parallel = plan.to_dtensor(module, plan.device_mesh())
@@ -106,13 +108,12 @@ def free_port():
         return str(s.getsockname()[1])
 
 
-def run_workers(count, folder, name):
-    """What the processes have found.  They are forks of one that has imported
-    what this script imports, and nothing else."""
+def run_workers(what, count, task, *args):
+    """Runs task(rank, count, port, *args) in each of so many processes.  They are
+    forks of one that has imported what the script imports, and nothing else."""
     port = free_port()
     forks = multiprocessing.get_context("forkserver")
-    all_of_them = [forks.Process(target=worker,
-                                 args=(rank, count, port, folder, name))
+    all_of_them = [forks.Process(target=task, args=(rank, count, port, *args))
                    for rank in range(count)]
     for p in all_of_them:
         p.start()
@@ -121,8 +122,7 @@ def run_workers(count, folder, name):
     codes = [p.exitcode for p in all_of_them]  # None: it still runs
     for p in all_of_them:
         p.kill()
-    assert codes == [0] * count, f"processes of {name} ended with {codes}"
-    return torch.load(os.path.join(folder, "result"))
+    assert codes == [0] * count, f"processes of {what} ended with {codes}"
 
 
 # ---- checks -----------------------------------------------------------------
@@ -188,7 +188,8 @@ def check(name, count, planner, folder):
     expect(f"{what}: a plan that is read has the report of its search",
            again.report() == plan.report() and
            again.communication_bytes == plan.communication_bytes)
-    result = run_workers(count, folder, name)
+    run_workers(name, count, worker, folder, name)
+    result = torch.load(os.path.join(folder, "result"))
     check_results(what, name, result, begin)
     moved, planned = result["received"], plan.communication_bytes
     print(f"{what}: {moved:.0f} bytes, {planned} of the plan, of tdlrun's "
