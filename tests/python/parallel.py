@@ -51,7 +51,7 @@ NETS = networks.NETS
 # by blocks that are all they need.  Those of ALONE compute each sample by itself,
 # so that data parallelism gathers nothing.
 ALONE = {"grouped"}
-GATHERED = {"grouped": {"group_norm"}, "hf-vit": {"conv2d"}}
+GATHERED = {"grouped": {"group_norm"}}
 # Of bytes: what the plan divides of constants, which all processes have here; what
 # it counts of statistics, or DTensors of a loss, that the other does not.
 APART = {"llama": 0.02, "hf-vit": 0.02, "cnn": 0.002, "grouped": 0.002,
