@@ -151,10 +151,10 @@ static void add_split(builder *b, words *w, char *s)
 		vec_push(b->a, w, s);
 }
 
-/* The usual flags, and those in TDL_CFLAGS. */
+/* The usual flags, and those in TDL_KERNEL_CFLAGS. */
 static void find_flags(builder *b)
 {
-	const char *more = getenv("TDL_CFLAGS");
+	const char *more = getenv("TDL_KERNEL_CFLAGS");
 	for (int i = 0; i < NUSUAL; i++)
 		add(b, &b->flags, usual_flags[i]);
 	if (more)

@@ -258,17 +258,18 @@ START_TEST(own_flags)
 	setenv("TDL_CACHE", file("cache"), 1);
 	ck_assert_ptr_null(cpu_build(1, given, k, NULL, &f));
 	for (int i = 1; i < 3; i++) {
-		setenv("TDL_CFLAGS", arena_printf(mem, " -O1\t-DOWN=%d", i), 1);
+		setenv("TDL_KERNEL_CFLAGS",
+		       arena_printf(mem, " -O1\t-DOWN=%d", i), 1);
 		void *lib = cpu_build(1, given, k, NULL, &f);
 		ck_assert_msg(lib != NULL, "%s", f.text);
 		ck_assert_int_eq(k[0](NULL), i);
 		cpu_close(lib);
 	}
 	f = (failure){ 0 };
-	setenv("TDL_CFLAGS", "--no-such-flag", 1);
+	setenv("TDL_KERNEL_CFLAGS", "--no-such-flag", 1);
 	ck_assert_ptr_null(cpu_build(1, given, k, NULL, &f));
 	ck_assert_int_eq(f.status, CLI_MACHINE);
-	unsetenv("TDL_CFLAGS");
+	unsetenv("TDL_KERNEL_CFLAGS");
 }
 END_TEST
 
