@@ -29,6 +29,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from programs import (EXAMPLES, TDLC, TDLRUN, call, expect,  # noqa: E402
                       finish, run)
 
+# Kernels that run for thousands of steps are worth their optimization.
+os.environ["TDL_KERNEL_CFLAGS"] = \
+    f"{os.environ.get('TDL_KERNEL_CFLAGS', '')} -O3"
 EXAMPLE = os.path.join(EXAMPLES, "digits")
 MODEL = os.path.join(EXAMPLE, "digits.tdl")
 BATCH = 64
