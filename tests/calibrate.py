@@ -670,4 +670,5 @@ def prepare(folder):
     check_large_layers(folder)
 
 
+programs.optimize_kernels()
 programs.over_seeds(check, 3, prepare)

@@ -38,6 +38,13 @@ def call(*command):
     return json.loads(run(*command, "--json"))
 
 
+def optimize_kernels():
+    """For a test whose kernels run for long, or are measured: those of others
+    are compiled in little time, instead (KERNEL_CFLAGS in local.mk)."""
+    os.environ["TDL_KERNEL_CFLAGS"] = \
+        f"{os.environ.get('TDL_KERNEL_CFLAGS', '')} -O3"
+
+
 def words(sizes):
     """The options of tdlc for these arguments of a model."""
     return [f"-D{n}={v}".replace(" ", "") for n, v in sizes.items()]

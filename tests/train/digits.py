@@ -27,11 +27,8 @@ except ImportError as e:
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from programs import (EXAMPLES, TDLC, TDLRUN, call, expect,  # noqa: E402
-                      finish, run)
+                      finish, optimize_kernels, run)
 
-# Kernels that run for thousands of steps are worth their optimization.
-os.environ["TDL_KERNEL_CFLAGS"] = \
-    f"{os.environ.get('TDL_KERNEL_CFLAGS', '')} -O3"
 EXAMPLE = os.path.join(EXAMPLES, "digits")
 MODEL = os.path.join(EXAMPLE, "digits.tdl")
 BATCH = 64
@@ -147,6 +144,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--steps", type=int, default=100)
     args = p.parse_args()
+    optimize_kernels()
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder:
         run(sys.executable, os.path.join(EXAMPLE, "data.py"), folder)
