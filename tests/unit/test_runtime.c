@@ -24,6 +24,7 @@
 #include "runtime/exec/thread_pool.h"
 #include "runtime/exec/verify.h"
 #include "runtime/run/inputs.h"
+#include "tests/unit/affinity.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/random_plan.h"
 #include "tests/unit/suite.h"
@@ -82,10 +83,15 @@ static void check_plan(uint64_t seed, kernels_from kernels)
 	arrays_free(want.outputs, p->noutputs);
 }
 
+/* With fewer processors than workers, which share them, and with enough. */
 START_TEST(programs_interpreted)
 {
-	for (uint64_t seed = 0; seed < 150; seed++)
+	static const int counts[] = { 1, 2, 64 };
+	for (uint64_t seed = 0; seed < 150; seed++) {
+		pretend_processors(counts[seed % 3]);
 		check_plan(seed, KERNELS_INTERPRETER);
+	}
+	pretend_processors(0);
 }
 END_TEST
 
@@ -429,15 +435,27 @@ static bool meet(void *arg, int worker, failure *f)
 	return true;
 }
 
-START_TEST(a_failure_ends_all)
+static void *open_link(const plan *p)
 {
-	plan *p = random_parallel_plan(mem);
 	unsigned char **none = arena_calloc(
 		mem, (size_t)mesh_workers(&p->mesh), sizeof(*none));
 	failure f = { 0 };
+	void *link = comm_threads.open(NULL, pipeline_of_plan(mem, p), &f);
+	ck_assert_ptr_nonnull(link);
+	comm_threads.attach(link, none);
+	return link;
+}
+
+/* By loop count: the processors, fewer than workers and as many. */
+static const int some_processors[] = { 1, 2, 64 };
+
+START_TEST(a_failure_ends_all)
+{
+	plan *p = random_parallel_plan(mem);
+	failure f = { 0 };
 	quarrel q = { .c = &comm_threads, .culprit = 2, .rounds = 10 };
-	q.link = q.c->open(NULL, pipeline_of_plan(mem, p), &f);
-	q.c->attach(q.link, none);
+	pretend_processors(some_processors[_i]);
+	q.link = open_link(p);
 	ck_assert(!q.c->launch(q.link, meet, &q, &f));
 	ck_assert_int_eq(f.status, CLI_INPUT);
 	ck_assert_str_eq(f.text, "worker 2 gave up");
@@ -445,10 +463,38 @@ START_TEST(a_failure_ends_all)
 	f = (failure){ 0 };
 	q.culprit = -1;
 	memset(q.round, 0, sizeof(q.round));
-	q.link = q.c->open(NULL, pipeline_of_plan(mem, p), &f);
-	q.c->attach(q.link, none);
+	q.link = open_link(p);
 	ck_assert(q.c->launch(q.link, meet, &q, &f));
 	q.c->close(q.link);
+	pretend_processors(0);
+}
+END_TEST
+
+static bool stop_or_meet(void *arg, int worker, failure *f)
+{
+	quarrel *q = arg;
+	if (worker == q->culprit)
+		memory_fail(MEMORY_STOPPED);
+	return meet(arg, worker, f);
+}
+
+static void launch_all(void *arg)
+{
+	quarrel *q = arg;
+	failure f = { 0 };
+	q->c->launch(q->link, stop_or_meet, q, &f);
+}
+
+/* The call of the library ends when the other workers have ended. */
+START_TEST(a_call_that_ends_early_ends_all)
+{
+	memory m = { 0 };
+	quarrel q = { .c = &comm_threads, .culprit = 2, .rounds = 10 };
+	pretend_processors(some_processors[_i]);
+	q.link = open_link(random_parallel_plan(mem));
+	ck_assert_int_eq(memory_call(&m, launch_all, &q), MEMORY_STOPPED);
+	q.c->close(q.link);
+	pretend_processors(0);
 }
 END_TEST
 
@@ -534,7 +580,8 @@ Suite *suite(void)
 	tcase_add_test(c, opaque_functions);
 	tcase_add_test(c, command_line);
 	tcase_add_test(c, differences);
-	tcase_add_test(c, a_failure_ends_all);
+	tcase_add_loop_test(c, a_failure_ends_all, 0, 3);
+	tcase_add_loop_test(c, a_call_that_ends_early_ends_all, 0, 3);
 	tcase_add_loop_test(c, teams, 0, 2);
 	tcase_add_loop_test(c, a_part_that_fails_ends_the_call_alone, 0, 2);
 	suite_add_tcase(s, c);

@@ -10,6 +10,7 @@
 #include "runtime/exec/executor.h"
 #include "runtime/exec/verify.h"
 #include "runtime/run/inputs.h"
+#include "tests/unit/affinity.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/random_pipeline.h"
 #include "tests/unit/suite.h"
@@ -147,11 +148,17 @@ static void check_exact(const plan_pipeline *p, uint64_t seed)
 	arrays_free(in, whole->ninputs);
 }
 
+/* With fewer processors than workers, which share them, and with enough. */
 START_TEST(whole_numbers_are_the_same)
 {
-	for (int seed = 0; seed < 300; seed++)
-		if (sampled(seed))
-			check_exact(made((uint64_t)seed), (uint64_t)seed);
+	static const int counts[] = { 1, 2, 64 };
+	for (int seed = 0; seed < 300; seed++) {
+		if (!sampled(seed))
+			continue;
+		pretend_processors(counts[seed / 4 % 3]);
+		check_exact(made((uint64_t)seed), (uint64_t)seed);
+	}
+	pretend_processors(0);
 }
 END_TEST
 
