@@ -39,15 +39,17 @@ scheduler *scheduler_open(int nworkers, int nthreads)
 	scheduler *t = aligned_alloc(64, sizeof(*t));
 	if (!t)
 		return NULL;
-	*t = (scheduler){ .nworkers = nworkers, .nthreads = nthreads };
+	*t = (scheduler){ .nworkers = nworkers };
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->moved, NULL);
 	t->seats = aligned_alloc(64, (size_t)nworkers * sizeof(*t->seats));
 	t->threads = thread_pool_open(nthreads, false);
-	if (t->seats && t->threads)
-		return t;
-	scheduler_close(t);
-	return NULL;
+	if (!t->seats || !t->threads) {
+		scheduler_close(t);
+		return NULL;
+	}
+	t->nthreads = thread_pool_size(t->threads);
+	return t;
 }
 
 void scheduler_close(scheduler *t)

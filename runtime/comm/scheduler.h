@@ -8,7 +8,8 @@
 
 typedef struct scheduler scheduler;
 
-/* NULL if there is no memory or a thread cannot be started. */
+/* With nthreads threads, or those that can be started; the thread that calls
+ * scheduler_run() is one of them.  NULL if there is no memory. */
 scheduler *scheduler_open(int nworkers, int nthreads);
 void scheduler_close(scheduler *t);
 
@@ -18,7 +19,7 @@ void scheduler_close(scheduler *t);
 void scheduler_run(scheduler *t, bool (*turn)(void *arg, int worker),
 		   void *arg);
 
-/* No worker gets another turn. */
+/* Lets scheduler_run() return as soon as the turns that run have ended. */
 void scheduler_break(scheduler *t);
 
 /* Something has been done for which a worker may wait. */

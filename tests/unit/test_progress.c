@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include "runtime/comm/barrier.h"
 #include "runtime/comm/progress.h"
@@ -146,6 +147,16 @@ END_TEST
  * meet every third round. */
 enum { RING = 7, ROUNDS = 200 };
 
+/* No thread can be started whose stack is larger than the address space. */
+static void limit_stacks(size_t nbytes)
+{
+	pthread_attr_t a;
+	pthread_attr_init(&a);
+	ck_assert_int_eq(pthread_attr_setstacksize(&a, nbytes), 0);
+	ck_assert_int_eq(pthread_setattr_default_np(&a), 0);
+	pthread_attr_destroy(&a);
+}
+
 typedef struct ring {
 	scheduler *s;
 	barrier barrier;
@@ -185,10 +196,14 @@ static bool play(void *arg, int worker)
 	return ended;
 }
 
+/* On one to three threads; in the last third none can be started, and that of
+ * the caller does all.  In the second third a worker ends all. */
 START_TEST(workers_share_threads)
 {
-	ring r = { .s = scheduler_open(RING, 1 + _i % 3),
-		   .dropout = _i < 3 ? -1 : 2 };
+	const int nthreads = 1 + _i % 3;
+	ring r = { .dropout = _i / 3 == 1 ? 2 : -1 };
+	limit_stacks((size_t)1 << (_i / 3 == 2 ? 56 : 21));
+	r.s = scheduler_open(RING, nthreads);
 	ck_assert_ptr_nonnull(r.s);
 	barrier_init(&r.barrier, RING);
 	for (int w = 0; w < RING; w++)
@@ -211,7 +226,7 @@ Suite *suite(void)
 	TCase *c = tcase_create("progress");
 	tcase_add_loop_test(c, workers_wait_for_all_others, 0, 2);
 	tcase_add_test(c, a_need_that_is_met_may_be_asked_for_again);
-	tcase_add_loop_test(c, workers_share_threads, 0, 6);
+	tcase_add_loop_test(c, workers_share_threads, 0, 9);
 	suite_add_tcase(s, c);
 	return s;
 }
