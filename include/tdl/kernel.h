@@ -10,7 +10,8 @@
  *	int tdl_cholesky(const tdl_kernel_call *call);
  *
  * It is called once for each point of the operator's other dimensions, possibly
- * by several threads at a time, and must not keep a pointer of the call. */
+ * by several threads at a time, and must not keep a pointer of the call, nor
+ * wait for another call: workers may share a thread. */
 #ifndef TDL_KERNEL_H
 #define TDL_KERNEL_H
 
