@@ -335,7 +335,7 @@ static void TDL_TYPED(add_tiles)(const tdl_product *p,
 		TDL_TYPED(add_tile)
 		(nrows, ncols, b->ndepth, b->first, left[i], right,
 		 (TDL_TYPED(ahead)){ few && next ? next : right.at,
-				     right.place + (i * b->ndepth >> slow),
+				     right.place + slow * i * b->ndepth / 2,
 				     slow },
 		 tile + (row - (once ? stored : 0)) * cols);
 		if (!b->last ||

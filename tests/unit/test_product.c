@@ -163,7 +163,7 @@ static void check_product(product *m, bool infinite, void *scratch)
 	m->out = malloc((size_t)(m->rows * m->cols + 1) * sizeof(float));
 	for (int64_t i = 0; i < m->rows * m->cols; i++)
 		m->out[i] = NAN;
-	memset(scratch, 0xff, TDL_SCRATCH);
+	memset(scratch, 0xff, sizeof(tdl_panels_f32));
 	tdl_product_f32(&p);
 	for (int64_t r = 0; r < m->rows; r++)
 		for (int64_t c = 0; c < m->cols; c += m->rows > 64 ? 7 : 1)
@@ -176,7 +176,7 @@ static void check_product(product *m, bool infinite, void *scratch)
 /* Many of one of the three, few of the others. */
 START_TEST(random_products)
 {
-	void *scratch = aligned_alloc(64, TDL_SCRATCH);
+	void *scratch = aligned_alloc(64, sizeof(tdl_panels_f32));
 	for (int i = 0; i < 120; i++) {
 		int64_t n[3];
 		int most = (int)pick(0, 4);
@@ -198,7 +198,7 @@ END_TEST
  * several tiles have, whatever their number. */
 START_TEST(infinite_elements)
 {
-	void *scratch = aligned_alloc(64, TDL_SCRATCH);
+	void *scratch = aligned_alloc(64, sizeof(tdl_panels_f32));
 	for (int i = 1; i < 54; i++) {
 		product m = { .rows = i, .cols = pick(1, 40),
 			      .depth = pick(257, 600) };
