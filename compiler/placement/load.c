@@ -143,7 +143,7 @@ static attempt try_groups(arena *a, const cost_graph *g, const load_options *o,
 		int64_t ns = load_chain(r, all, o, most, device);
 		t.proven = !deadline_is_over(o->deadline);
 		t.nideals = all->n;
-		if (t.proven)
+		if (ns != LOAD_NONE)
 			t.ns = ns;
 	}
 	for (int v = 0; v < g->nops; v++)
