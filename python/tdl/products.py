@@ -21,7 +21,7 @@ _aten = torch.ops.aten
 @dataclass
 class Product:
     """An operator on DTensors.  No axis divides a dimension whose label is
-    None."""
+    None, as that of one element that is repeated beside others' dimension."""
 
     operands: list
     labels: list        # of each operand, by dimension
@@ -33,6 +33,10 @@ class Product:
 
     def __post_init__(self):
         self.mesh = self.operands[0].device_mesh
+        self.labels = [
+            tuple(None if n == 1 and self._size(label) != 1 else label
+                  for n, label in zip(x.shape, of))
+            for x, of in zip(self.operands, self.labels)]
         self.along = [self._best(a) for a in range(self.mesh.ndim)]
         if self.full:
             self._keep_full()
@@ -60,8 +64,9 @@ class Product:
                               for one in self.along]
 
     def _size(self, label):
-        return max(x.shape[of.index(label)] for x, of in
-                   zip(self.operands, self.labels) if label in of)
+        sizes = {x.shape[of.index(label)] for x, of in
+                 zip(self.operands, self.labels) if label in of}
+        return max(sizes - {1}, default=1)
 
     def _divided(self, labels):
         """The placements of what has these labels."""
@@ -110,6 +115,8 @@ class Product:
 # ---- operators --------------------------------------------------------------
 
 def _linear(x, weight, bias=None):
+    if weight.ndim == 1 or bias is not None and bias.shape != weight.shape[:1]:
+        return None
     batch = tuple(range(x.ndim - 1))
     return Product([x, weight], [(*batch, "k"), ("n", "k")], (*batch, "n"),
                    _aten.linear.default, bias)
@@ -120,7 +127,7 @@ def _mm(a, b):
 
 
 def _addmm(bias, a, b, beta=1, alpha=1):
-    if bias.ndim != 1 or beta != 1 or alpha != 1:
+    if bias.shape != b.shape[1:] or beta != 1 or alpha != 1:
         return None
     return Product([a, b], ["mk", "kn"], "mn", lambda x, y, z: x @ y
                    if z is None else _aten.addmm.default(z, x, y), bias)
@@ -134,10 +141,7 @@ def _matmul(a, b):
     nbatch = max(a.ndim, b.ndim, 2) - 2
 
     def batch(x):
-        """Of one element that is repeated there is no block."""
-        first = nbatch + 2 - max(x.ndim, 2)
-        return tuple(d if x.shape[d - first] > 1 else None
-                     for d in range(first, nbatch))
+        return range(nbatch + 2 - max(x.ndim, 2), nbatch)
     rows, columns = "m" * (a.ndim > 1), "n" * (b.ndim > 1)
     return Product([a, b], [(*batch(a), *rows, "k"), (*batch(b), "k", *columns)],
                    (*range(nbatch), *rows, *columns), _aten.matmul.default)

@@ -41,6 +41,7 @@ def cases():
         yield target, tensors(*shapes)
     yield aten.einsum.default, ["btw,ewh->beth", tensors((2, 3, 4), (4, 4, 5))]
     yield aten.einsum.default, ["ab,bc,cd->ad", tensors((2, 3), (3, 4), (4, 5))]
+    yield aten.einsum.default, ["ab,ab->b", tensors((1, 3), (4, 3))]
     for shapes, rest in (
             [((4, 2, 5, 5), (6, 2, 3, 3), (6,)), ([2, 1], [1, 1])],
             [((3, 4, 5, 5), (4, 2, 3, 3), (4,)), ([1], [1], [1], 2)],
@@ -99,9 +100,22 @@ def check(mesh):
             expect(f"{what}: {off}", max(off) < 1e-5)
 
 
+def check_left(mesh):
+    """What repeats a bias or has a vector of weights is left to DTensor."""
+    for target, *shapes in ((aten.linear.default, (6, 4), (4,)),
+                            (aten.linear.default, (6, 4), (3, 4), (1,)),
+                            (aten.addmm.default, (1,), (4, 5), (5, 2))):
+        args = [distribute_tensor(x, mesh, [Replicate()])
+                for x in tensors(*shapes)]
+        expect(f"{target} of {shapes} is left",
+               products.product(target, args, {}) is None)
+
+
 def worker(rank, count, port):
     parallel.begin(rank, count, port)
-    check(init_device_mesh("cpu", (count,)))
+    mesh = init_device_mesh("cpu", (count,))
+    check(mesh)
+    check_left(mesh)
     torch.distributed.destroy_process_group()
     finish()
 
