@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/checked.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "layout/runs.h"
-#include "plan/crc32.h"
 #include "plan/random_elements.h"
 
 /* Opens a regular file that has the requested bytes; -1 after adding an error.
@@ -73,13 +73,14 @@ enum { CHUNK = 1 << 18 };
 static bool read_summed(int fd, char *to, bool all, int64_t n, int64_t offset,
 			uint32_t *crc)
 {
-	uint32_t sum = 0;
+	uint32_t sum = (uint32_t)crc32_z(0, NULL, 0);
 	for (int64_t at = 0; at < n; at += CHUNK) {
 		int64_t some = n - at < CHUNK ? n - at : CHUNK;
 		char *chunk = all ? to + at : to;
 		if (!read_at(fd, chunk, some, offset + at))
 			return false;
-		sum = crc32_add(sum, chunk, (size_t)some);
+		sum = (uint32_t)crc32_z(sum, (const unsigned char *)chunk,
+					(size_t)some);
 	}
 	*crc = sum;
 	return true;

@@ -14,7 +14,7 @@ noinst_LIBRARIES += %D%/libplan.a
 	%D%/check_stage.c \
 	%D%/check_worker.c \
 	%D%/classes.c %D%/classes.h \
-	%D%/constant.c %D%/crc32.c %D%/crc32.h \
+	%D%/constant.c \
 	%D%/cuda_binding.c %D%/cuda_binding.h \
 	%D%/epilogue.c \
 	%D%/folds.c \

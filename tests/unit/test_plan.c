@@ -10,13 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/file.h"
 #include "compiler/lower/lower.h"
 #include "plan/base64.h"
-#include "plan/crc32.h"
-#include "tests/unit/draw.h"
 #include "tests/unit/plan_of_seed.h"
 #include "tests/unit/random_graph.h"
 #include "tests/unit/suite.h"
@@ -300,24 +297,6 @@ START_TEST(readable)
 }
 END_TEST
 
-/* Like zlib's, of any length, at any address, in one piece and in two. */
-START_TEST(checksums)
-{
-	unsigned char bytes[700];
-	draw d = { (uint64_t)_i + 1 };
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (unsigned char)draw_bits(&d);
-	for (size_t n = 0; n <= 600; n++) {
-		const unsigned char *at = bytes + draw_bits(&d) % 64;
-		size_t first = draw_bits(&d) % (n + 1);
-		uint32_t crc = (uint32_t)crc32_z(0, at, n);
-		ck_assert_uint_eq(crc32_add(0, at, n), crc);
-		ck_assert_uint_eq(crc32_add(crc32_add(0, at, first),
-					    at + first, n - first), crc);
-	}
-}
-END_TEST
-
 Suite *suite(void)
 {
 	Suite *s = suite_create("plan");
@@ -331,7 +310,6 @@ Suite *suite(void)
 	tcase_add_test(t, constant_parts);
 	tcase_add_test(t, weights_in_a_file);
 	tcase_add_test(t, cannot_write);
-	tcase_add_loop_test(t, checksums, 0, 4);
 	suite_add_tcase(s, t);
 	return s;
 }
