@@ -319,8 +319,8 @@ static void *open_threads(void *run, const plan_pipeline *p, failure *f)
 	pthread_mutex_init(&c->lock, NULL);
 	if (start_workers(c))
 		return c;
-	fail_with(f, CLI_MACHINE, "cannot start a thread for each of %d "
-		  "workers", c->nworkers);
+	fail_with(f, CLI_MACHINE, "cannot start threads for %d workers",
+		  c->nworkers);
 	close_threads(c);
 	return NULL;
 }
